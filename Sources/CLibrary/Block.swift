@@ -38,6 +38,13 @@ struct Block {
         return UnsafePointer(place.bindMemory(to: CChar.self, capacity: count + 1))
     }
 
+    /// Places an array of pointers to texts, and the texts. Other arrays are placed before it.
+    mutating func texts(_ texts: [String]) -> UnsafePointer<UnsafePointer<CChar>?> {
+        let pointers = array(of: UnsafePointer<CChar>?.self, count: texts.count)
+        for (index, each) in texts.enumerated() { pointers[index] = text(each) }
+        return UnsafePointer(pointers)
+    }
+
     /// Places bytes.
     mutating func bytes(_ bytes: [UInt8]) -> UnsafePointer<UInt8> {
         let place = start.advanced(by: take(bytes.count))

@@ -7,6 +7,8 @@ internal import Synchronization
 final class BridgedCore: Core {
     private let events: ParticipantEvents
     private let running = Mutex<CoreObject?>(nil)
+    /// The core that has given a baton, until its end is known.
+    private let given = Mutex<CoreObject?>(nil)
 
     init(_ events: ParticipantEvents) { self.events = events }
 
@@ -40,14 +42,31 @@ final class BridgedCore: Core {
 
     func stop() async { await stop(StopRequest(.closing)) }
 
-    func stop(_ request: StopRequest) async {
+    func stop(_ request: StopRequest) async { _ = await handOver(request) }
+
+    func handOver(_ request: StopRequest) async -> Baton? {
         let core = running.withLock { core in
             defer { core = nil }
             return core
         }
-        guard let core, !core.isStopped else { return }
+        guard let core, !core.isStopped else { return nil }
+        core.allowBaton(for: request)
         // After the last event no program answers.
-        if events.add(.stopCore(core.handle, request)) { await core.waitUntilStopped() }
+        if events.add(.stopCore(core.handle, request)), let baton = await core.waitUntilHandedOver() {
+            given.withLock { $0 = core }
+            return baton
+        }
+        events.end(core)
+        return nil
+    }
+
+    func batonEnded(_ end: BatonEnd) async {
+        let core = given.withLock { core in
+            defer { core = nil }
+            return core
+        }
+        guard let core else { return }
+        if !core.isStopped, events.add(.batonEnded(core.handle, end)) { await core.waitUntilStopped() }
         events.end(core)
     }
 }
@@ -63,11 +82,15 @@ struct CoreFailure: Error, CustomStringConvertible {
 final class CoreObject: HandleObject {
     let context: CoreContext
     private let given = Mutex<UInt64>(0)
-    private let started = Answers()
-    private let failed = Answers()
-    private let stopped = Answers()
+    private let started = Answers<Void>()
+    private let failed = Answers<Void>()
+    private let stopped = Answers<Void>()
+    /// The answer to the event to stop: a baton, or none.
+    private let handedOver = Answers<Baton?>()
+    /// Whether the event to stop asks for a baton.
+    private let mayGiveBaton = Atomic(false)
     /// The answer to the last event about a rest, and whether that was the one to resume.
-    private let rest = Mutex<(isResume: Bool, answers: Answers)?>(nil)
+    private let rest = Mutex<(isResume: Bool, answers: Answers<Void>)?>(nil)
 
     init(_ context: CoreContext) throws(Failure) {
         self.context = context
@@ -83,13 +106,32 @@ final class CoreObject: HandleObject {
     func waitUntilFailed() async throws { try await failed.value() }
 
     /// Waits also in a task that is cancelled: the participant bounds the wait by `stopTimeout`.
-    func waitUntilStopped() async { await stopped.valueIgnoringCancellation() }
+    func waitUntilStopped() async { _ = await stopped.valueIgnoringCancellation() }
+
+    /// Waits as ``waitUntilStopped()`` does, or until the program has given a baton.
+    func waitUntilHandedOver() async -> Baton? { await handedOver.valueIgnoringCancellation() ?? nil }
+
+    func allowBaton(for request: StopRequest) {
+        mayGiveBaton.store(!request.takes.isEmpty, ordering: .sequentiallyConsistent)
+    }
+
+    /// Answers the event to stop with a baton.
+    ///
+    /// - Throws: `refused` where no Main has asked for one, and where the event was answered before.
+    func give(_ baton: Baton) throws(Failure) {
+        guard mayGiveBaton.load(ordering: .sequentiallyConsistent) else {
+            throw Failure(.refused, "No Main that takes batons asks this core to stop.", at: "core \(handle)")
+        }
+        guard handedOver.give(.success(baton)) else {
+            throw Failure(.refused, "The core has stopped, or has given a baton before.", at: "core \(handle)")
+        }
+    }
 
     func start() { started.give(.success(())) }
 
     /// Returns the place for the answer to an event about a rest, which is given already if the core has failed or stopped.
-    fileprivate func beginRestAnswer(toResume isResume: Bool) -> Answers {
-        let answers = Answers()
+    fileprivate func beginRestAnswer(toResume isResume: Bool) -> Answers<Void> {
+        let answers = Answers<Void>()
         rest.withLock { $0 = (isResume, answers) }
         if failed.isGiven { answers.give(.failure(CoreFailure(reason: "The core has failed."))) }
         return answers
@@ -113,15 +155,16 @@ final class CoreObject: HandleObject {
         started.give(.failure(CoreFailure(reason: "The core was stopped.")))
         failed.give(.failure(CancellationError()))
         rest.withLock { $0 }?.answers.give(.failure(CancellationError()))
+        handedOver.give(.success(nil))
         stopped.give(.success(()))
     }
 }
 
 /// An answer that is given once, and the tasks that wait for it.
-private final class Answers: Sendable {
+private final class Answers<Value: Sendable>: Sendable {
     private struct State {
-        var answer: Result<Void, any Error>?
-        var waiting: [UInt64: CheckedContinuation<Void, any Error>] = [:]
+        var answer: Result<Value, any Error>?
+        var waiting: [UInt64: CheckedContinuation<Value, any Error>] = [:]
         var next: UInt64 = 0
     }
 
@@ -129,25 +172,28 @@ private final class Answers: Sendable {
 
     var isGiven: Bool { state.withLock { $0.answer != nil } }
 
-    func give(_ answer: Result<Void, any Error>) {
-        let waiting = state.withLock { state in
-            guard state.answer == nil else { return [CheckedContinuation<Void, any Error>]() }
+    /// Gives the answer. Returns false when there is one already.
+    @discardableResult
+    func give(_ answer: Result<Value, any Error>) -> Bool {
+        let waiting = state.withLock { state -> [CheckedContinuation<Value, any Error>]? in
+            guard state.answer == nil else { return nil }
             state.answer = answer
             defer { state.waiting = [:] }
             return Array(state.waiting.values)
         }
-        for continuation in waiting { continuation.resume(with: answer) }
+        for continuation in waiting ?? [] { continuation.resume(with: answer) }
+        return waiting != nil
     }
 
     /// Returns the answer, or throws when the task is cancelled.
-    func value() async throws {
+    func value() async throws -> Value {
         let number = state.withLock { state in
             state.next += 1
             return state.next
         }
-        try await withTaskCancellationHandler {
+        return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let answer = state.withLock { state -> Result<Void, any Error>? in
+                let answer = state.withLock { state -> Result<Value, any Error>? in
                     if let answer = state.answer { return answer }
                     if Task.isCancelled { return .failure(CancellationError()) }
                     state.waiting[number] = continuation
@@ -161,9 +207,10 @@ private final class Answers: Sendable {
         }
     }
 
-    func valueIgnoringCancellation() async {
-        _ = try? await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            let answer = state.withLock { state -> Result<Void, any Error>? in
+    /// Returns the answer, also in a task that is cancelled; nil for a failure.
+    func valueIgnoringCancellation() async -> Value? {
+        try? await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
+            let answer = state.withLock { state -> Result<Value, any Error>? in
                 if let answer = state.answer { return answer }
                 state.next += 1
                 state.waiting[state.next] = continuation

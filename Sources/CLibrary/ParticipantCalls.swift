@@ -55,8 +55,7 @@ internal import Platform
     _ event: UnsafeMutablePointer<sc_participant_event>?
 ) {
     guard let event else { return }
-    // The message is the first value of the block where there is one.
-    if let message = event.pointee.message { Block.free(message) } else { Block.free(event.pointee.reason) }
+    Block.free(event.pointee.block)
     event.pointee = sc_participant_event()
 }
 

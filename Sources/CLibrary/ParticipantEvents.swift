@@ -6,8 +6,9 @@ internal import Synchronization
 
 /// An event of a participant for its program.
 enum ParticipantEvent: Sendable {
-    case startCore(UInt64, epoch: Revision)
+    case startCore(UInt64, epoch: Revision, ReceivedBaton?)
     case stopCore(UInt64, StopRequest)
+    case batonEnded(UInt64, BatonEnd)
     case restCore(UInt64)
     case resumeCore(UInt64, Wake)
     /// A Main's first start has ended; nil for success.
@@ -61,7 +62,7 @@ final class ParticipantEvents: Sendable {
         let isTaken = state.withLock { state in
             guard !state.isOver else { return false }
             state.cores[core.handle] = core
-            state.events.append(.startCore(core.handle, epoch: core.context.epoch))
+            state.events.append(.startCore(core.handle, epoch: core.context.epoch, core.context.baton))
             counter.raise()
             return true
         }
@@ -116,16 +117,22 @@ extension ParticipantEvent {
     var event: sc_participant_event {
         var event = sc_participant_event()
         switch self {
-        case .startCore(let core, let epoch):
+        case .startCore(let core, let epoch, let baton):
             event.kind = Int32(SC_CORE_START)
             event.core = core
             event.epoch = epoch.rawValue
-            Self.place("", in: &event)
+            if let baton { Self.place(baton, in: &event) } else { Self.place("", in: &event) }
         case .stopCore(let core, let request):
             event.kind = Int32(SC_CORE_STOP)
             event.core = core
             event.timeout = Int64(clamping: request.timeout.wholeMilliseconds)
-            Self.place(request.reason.description, by: request.requester, in: &event)
+            event.reach = request.batonReach.number
+            Self.place(request.reason.description, by: request.requester, taking: request.takes, in: &event)
+        case .batonEnded(let core, let end):
+            event.kind = Int32(SC_BATON_ENDED)
+            event.core = core
+            event.baton_end = end.number
+            Self.place(end.description, in: &event)
         case .restCore(let core):
             event.kind = Int32(SC_CORE_REST)
             event.core = core
@@ -178,12 +185,13 @@ extension ParticipantEvent {
         place(failure?.message ?? "", in: &event)
     }
 
-    /// Places the message and the texts of an event. The address of the first is that of the block.
+    /// Places the message, or the kinds of batons, and the texts of an event. The address of the first is that of the block.
     private static func place(
-        _ reason: String, by requester: String? = nil, message: InboxMessage? = nil,
+        _ reason: String, by requester: String? = nil, taking kinds: [String] = [], message: InboxMessage? = nil,
         in event: inout sc_participant_event
     ) {
-        var size = reason.utf8.count + 1 + (requester.map { $0.utf8.count + 1 } ?? 0)
+        var size = ([reason, requester].compactMap(\.self) + kinds).reduce(0) { $0 + $1.utf8.count + 1 }
+        size += kinds.count * MemoryLayout<UnsafePointer<CChar>?>.stride
         if let message { size += MessagePlace.byteCount(of: message) }
         var block = Block(size: size)
         if let message {
@@ -191,7 +199,42 @@ extension ParticipantEvent {
             place.messages[0] = block.message(message, fields: place.fields)
             event.message = UnsafePointer(place.messages)
         }
+        if !kinds.isEmpty {
+            event.takes = block.texts(kinds)
+            event.take_count = kinds.count
+        }
         event.reason = block.text(reason)
         event.requester = requester.map { block.text($0) }
+    }
+
+    /// Places a baton and an empty text. The address of the baton is that of the block.
+    private static func place(_ baton: ReceivedBaton, in event: inout sc_participant_event) {
+        let calls = baton.calls.map(\.text)
+        let texts = calls + [baton.kind, ""]
+        var block = Block(
+            size: texts.reduce(MemoryLayout<sc_baton>.stride + baton.bytes.count) { $0 + $1.utf8.count + 1 }
+                + calls.count * MemoryLayout<UnsafePointer<CChar>?>.stride)
+        let place = block.array(of: sc_baton.self, count: 1)
+        var result = sc_baton()
+        result.size = MemoryLayout<sc_baton>.size
+        result.calls = block.texts(calls)
+        result.call_count = calls.count
+        result.kind = block.text(baton.kind)
+        result.bytes = block.bytes(baton.bytes)
+        result.byte_count = baton.bytes.count
+        result.from = baton.from.rawValue
+        place.pointee = result
+        event.baton = UnsafePointer(place)
+        event.reason = block.text("")
+    }
+}
+
+extension sc_participant_event {
+    /// The first address of what the event points to: the block of ``ParticipantEvent/event``.
+    var block: UnsafeRawPointer? {
+        if let message { return UnsafeRawPointer(message) }
+        if let baton { return UnsafeRawPointer(baton) }
+        if let takes { return UnsafeRawPointer(takes) }
+        return UnsafeRawPointer(reason)
     }
 }

@@ -233,6 +233,10 @@ private func read(
     set(\.coreLinger, options.core_linger)
     set(\.handoverMaximumTimeout, options.handover_maximum_timeout)
     set(\.wakeBound, options.wake_timeout)
+    set(\.batonLifetime, options.baton_lifetime)
+    if options.takes_baton_count != 0 {
+        result.takesBatons = try batonKinds(options.takes_batons, options.takes_baton_count)
+    }
     return result
 }
 

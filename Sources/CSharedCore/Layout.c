@@ -13,11 +13,13 @@ _Static_assert(sizeof(sc_field) == 16, "sc_field");
 _Static_assert(sizeof(sc_process) == 24, "sc_process");
 _Static_assert(sizeof(sc_call_info) == 88, "sc_call_info");
 _Static_assert(sizeof(sc_call_list) == 16, "sc_call_list");
-_Static_assert(sizeof(sc_participant_event) == 80, "sc_participant_event");
+_Static_assert(sizeof(sc_participant_event) == 112, "sc_participant_event");
 
 // What begins with its size may grow, at its end.
 _Static_assert(offsetof(sc_options, read_only) == 80, "sc_options");
+_Static_assert(offsetof(sc_participant_options, insists) == 84, "sc_participant_options");
 _Static_assert(offsetof(sc_message, field_count) == 112, "sc_message");
+_Static_assert(offsetof(sc_baton, from) == 64, "sc_baton");
 _Static_assert(offsetof(sc_listed_message, state) == 32, "sc_listed_message");
 _Static_assert(offsetof(sc_inbox_page, next) == 24, "sc_inbox_page");
 _Static_assert(offsetof(sc_session_info, since) == 56, "sc_session_info");

@@ -24,14 +24,6 @@ struct PeerInCTests {
         }
     }
 
-    @Test("At most five cases are left out for the C interface, and the page lists them")
-    func leftOut() throws {
-        let root = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 }
-        let page = try #require(OpenFile.text(of: root + "/Docs/CLibrary.md", upTo: 1 << 20))
-        let listed = page.matches(of: /\| (?<id>[A-Z][0-9]+[a-z]) \|/).map { String($0.output.id) }
-        #expect(listed.count <= 5 && listed == PeerCases.interfaceGaps.keys.sorted())
-    }
-
     @Test("The peer links the library and what it brings, and needs nothing of Swift")
     func links() async throws {
         let peer = try await PeerInC.built.value
@@ -124,21 +116,14 @@ private enum PeerCases {
                 return ofRule.first?.id == conformanceCase.id
             }
 
-    /// What the C interface has no calls for, as Docs/CLibrary.md says. No case is added without a word there.
-    static let interfaceGaps = [
-        "C25a": "the C library has no batons", "C25b": "the C library has no batons",
-        "C25c": "the C library has no batons", "C25d": "the C library has no batons",
-    ]
-
-    /// The reasons of the suite in BundledBackendTests, and the fail points, which a released library has not.
-    static let gaps = interfaceGaps.merging(
-        Dictionary(
-            uniqueKeysWithValues: ["S15a", "L1d", "L3a"].map { ($0, "deaths and stops of processes are not simulated") }
-                + ["C25e", "C25f", "C25g"].map { ($0, "on one machine a baton needs no hub") }
-                + (PeerInC.given == nil ? [] : ["S9b", "S9c", "S15b", "S15c", "N9a"]).map {
-                    ($0, "fail points exist in debug builds only")
-                })
-    ) { first, _ in first }
+    /// The reasons of the suite in BundledBackendTests, and the fail points, which a released library has not. No case is left out for
+    /// what the C interface has no calls for.
+    static let gaps = Dictionary(
+        uniqueKeysWithValues: ["S15a", "L1d", "L3a"].map { ($0, "deaths and stops of processes are not simulated") }
+            + ["C25e", "C25f", "C25g"].map { ($0, "on one machine a baton needs no hub") }
+            + (PeerInC.given == nil ? [] : ["S9b", "S9c", "S15b", "S15c", "N9a"]).map {
+                ($0, "fail points exist in debug builds only")
+            })
 
     static let hubGaps = gaps.merging(
         Dictionary(

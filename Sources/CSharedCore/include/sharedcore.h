@@ -309,18 +309,24 @@ typedef struct {
     int64_t handover_maximum_timeout;
     /* How long a Main that rests has to resume when it is woken (contract C26). */
     int64_t wake_timeout;
+    /* How long a baton that a core of this participant gives is kept: 1 s to 60 s (contract C25). */
+    int64_t baton_lifetime;
+    /* The kinds of batons that the cores of this participant take, at most 4: each 1 to 64 of a-z, 0-9, '-', '.', '/'. */
+    const char *const *takes_batons;
+    size_t takes_baton_count;
     /* For a Main: 1 asks another Main that owns to hand over, and fences it if it does not (contract C14). */
     int32_t takes_over;
     /* For a Main: 1 does not wait for the owner's activities (contract C17). */
     int32_t insists;
 } sc_participant_options;
 
-#define SC_PARTICIPANT_OPTIONS_INIT {sizeof(sc_participant_options), 0, 0, 0, 0, 0, 0, 0, 0}
+#define SC_PARTICIPANT_OPTIONS_INIT {sizeof(sc_participant_options), 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0}
 
 enum {
     /* Start the core, then answer with sc_core_started or sc_core_failed. */
     SC_CORE_START = 1,
-    /* Stop the core within `timeout` ms, then answer with sc_core_stopped. It comes also after sc_core_failed. */
+    /* Stop the core within `timeout` ms, then answer with sc_core_stopped. It comes also after sc_core_failed. With `takes` the answer
+       may be sc_core_give_baton instead. */
     SC_CORE_STOP = 2,
     /* A Main's first start has ended: it owns with `code` SC_OK, else `code` is the error. */
     SC_STARTED = 3,
@@ -337,10 +343,49 @@ enum {
     /* The answer to sc_main_rest: it rests with `code` SC_OK, else `code` says why not. */
     SC_RESTED = 9,
     /* The answer to sc_main_resume. */
-    SC_RESUMED = 10
+    SC_RESUMED = 10,
+    /* The end of the baton that the core has given: `baton_end` says which. Close what is open, then answer with sc_core_stopped. */
+    SC_BATON_ENDED = 11
 };
 
 enum { SC_RESULT_MESSAGE = 1, SC_RESULT_CALL = 2, SC_RESULT_NOTHING = 3 };
+
+/* The part of a baton that reaches the Main that asked. */
+enum { SC_REACH_NONE = 0, SC_REACH_BYTES = 1, SC_REACH_DESCRIPTORS = 2 };
+
+/* What became of a baton. */
+enum {
+    /* Another owner has the calls: send nothing for them. A shutdown of a socket would end that of the new owner. */
+    SC_BATON_APPLIED = 1,
+    /* With these three the calls are this core's to end over the network: an owner could not use the baton; its time has passed; or
+       it was not offered. */
+    SC_BATON_FAILED = 2,
+    SC_BATON_EXPIRED = 3,
+    SC_BATON_REFUSED = 4,
+    /* An owner may have the calls: send nothing for them. */
+    SC_BATON_UNKNOWN = 5
+};
+
+/* The most calls and descriptors of a baton. */
+#define SC_BATON_CALLS 4
+#define SC_BATON_DESCRIPTORS 15
+
+/* What the next owner's core needs to continue the calls of a core (contract C25). */
+typedef struct {
+    size_t size;      /* sizeof(sc_baton). SC_BATON_INIT sets it */
+    const char *kind; /* the format and version of the bytes: 1 to 64 of a-z, 0-9, '-', '.', '/' */
+    const uint8_t *bytes;
+    size_t byte_count;        /* at most 65,536 */
+    const char *const *calls; /* the ids of the calls that move: 1 to SC_BATON_CALLS */
+    size_t call_count;
+    /* To sc_core_give_baton: open descriptors, at most SC_BATON_DESCRIPTORS, which the library duplicates. In an event it is NULL:
+       sc_core_take_descriptors gets them. */
+    const int32_t *descriptors;
+    size_t descriptor_count;
+    uint64_t from; /* in an event: the epoch that gave it */
+} sc_baton;
+
+#define SC_BATON_INIT {sizeof(sc_baton), NULL, NULL, 0, NULL, 0, NULL, 0, 0}
 
 /* A field that the application keeps with a message: a name as a `kind` has it, and at most 1,024 bytes. */
 typedef struct {
@@ -376,18 +421,23 @@ typedef struct {
 #define SC_MESSAGE_INIT {sizeof(sc_message), NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, SC_NO_TIME, NULL, 0}
 
 typedef struct {
-    sc_core core;     /* with SC_CORE_START, SC_CORE_STOP, SC_CORE_REST and SC_CORE_RESUME */
+    sc_core core;     /* with SC_CORE_START, SC_CORE_STOP, SC_CORE_REST, SC_CORE_RESUME and SC_BATON_ENDED */
     uint64_t epoch;   /* with SC_CORE_START: the revision that fences the core's writes */
     uint64_t request; /* with SC_RESULT: what sc_executor_ask gave */
     sc_taken taken;   /* with SC_RESULT_MESSAGE: acknowledge it, or give it back */
     int64_t timeout;  /* with SC_CORE_STOP */
     const sc_message *message; /* with SC_RESULT_MESSAGE; with SC_RESULT_CALL its `call_id` alone says which call; else NULL */
-    const char *reason;    /* with SC_CORE_STOP: "handover", "served", "budget", "closing" ..; else the error's text */
+    const char *reason;    /* with SC_CORE_STOP: "handover", "served", "budget", "closing" ..; with SC_BATON_ENDED: "applied" ..; else the error's text */
     const char *requester; /* with SC_CORE_STOP: the name of the Main that asked; else NULL */
     int32_t kind;
     int32_t code;
     int32_t result;    /* SC_RESULT_MESSAGE, SC_RESULT_CALL, SC_RESULT_NOTHING */
     int32_t from_core; /* with SC_RESULT: 1 if a core of this participant received it */
+    const sc_baton *baton;    /* with SC_CORE_START: what a former owner has given; else NULL */
+    const char *const *takes; /* with SC_CORE_STOP: the kinds of batons that the Main takes which asked; else NULL */
+    size_t take_count;
+    int32_t reach;     /* with `takes`: SC_REACH_BYTES, SC_REACH_DESCRIPTORS */
+    int32_t baton_end; /* with SC_BATON_ENDED: SC_BATON_APPLIED .. */
 } sc_participant_event;
 
 /* Begins to take part. The group must be open with the role "main", or "executor". `options` may be NULL. */
@@ -462,6 +512,24 @@ int32_t sc_core_started(sc_core core, sc_error *error);
 int32_t sc_core_failed(sc_core core, const char *reason, sc_error *error);
 /* The core has stopped: the answer to SC_CORE_STOP. Closes the handle of the core. */
 int32_t sc_core_stopped(sc_core core, sc_error *error);
+/* Gives a baton: the answer to SC_CORE_STOP with `takes`, in place of sc_core_stopped. From then on the core reads and sends nothing for
+   its calls, and keeps its sockets open until SC_BATON_ENDED. `bytes` and `descriptors` are copied and duplicated before the call returns:
+   the program's descriptors stay its own to close. SC_ERR_REFUSED: the core is not told to stop by a Main that takes batons, or the event
+   was answered. SC_ERR_INVALID_ARGUMENT: the baton breaks a rule, or a descriptor is not open. With an error the event is not answered. */
+int32_t sc_core_give_baton(sc_core core, const sc_baton *baton, sc_error *error);
+
+/* The three calls for the baton of SC_CORE_START. Use them before sc_core_started; after it, and without a baton, they return SC_NOTHING. */
+
+/* Gets the descriptors in the order in which they were given, once; `descriptors` has SC_BATON_DESCRIPTORS places. They are the program's
+   to close, and close-on-exec. The library closes those that were not taken when SC_CORE_START is answered. */
+int32_t sc_core_take_descriptors(sc_core core, int32_t *descriptors, size_t *count, sc_error *error);
+/* Takes the calls over: prepare the core before it, and send from SC_OK on. `calls` has SC_BATON_CALLS places, which get a handle each in
+   the order of the baton's calls; 0 for one that is not open any more. SC_ERR_GUARD_FAILED: the baton is over, or the core is superseded
+   or told to stop. Send nothing for the calls then. A core that has not applied its baton at sc_core_started has refused it; after
+   sc_core_failed the next epoch gets the baton. */
+int32_t sc_core_apply_baton(sc_core core, sc_call *calls, sc_error *error);
+/* Says that the core cannot use the baton: the calls are over, and the former owner ends them. `reason` may be NULL. */
+int32_t sc_core_refuse_baton(sc_core core, const char *reason, sc_error *error);
 /* The core is quiet, or goes on: the answers to SC_CORE_REST and SC_CORE_RESUME. After sc_core_failed it is told to stop instead. */
 int32_t sc_core_rested(sc_core core, sc_error *error);
 int32_t sc_core_resumed(sc_core core, sc_error *error);
@@ -717,6 +785,13 @@ int32_t sc_call_begin(sc_core core, const sc_call_info *description, sc_call *ca
 int32_t sc_call_change(sc_call call, int32_t state, sc_error *error);
 /* Says what media the call has from now on: SC_AUDIO and SC_VIDEO, or 0 for none, as while it is held. */
 int32_t sc_call_change_media(sc_call call, int32_t media, sc_error *error);
+/* What the next core needs of a baton in order to continue a call. */
+enum { SC_NEEDS_BYTES = 1, SC_NEEDS_DESCRIPTORS = 2 };
+
+/* Says that the call moves with a baton of a kind from now on (contract C25), or with NULL that it cannot, as when it is begun. `needs` is
+   SC_NEEDS_DESCRIPTORS or, for a call that also moves to another machine, SC_NEEDS_BYTES. SC_ERR_GUARD_FAILED: the call is over, or a
+   Main has asked that takes it. */
+int32_t sc_call_set_moves(sc_call call, const char *kind, int32_t needs, sc_error *error);
 /* Ends the call and closes its handle. `text` is for SC_END_FAILED; NULL is empty. After sc_close alone the call goes on, and
    is lost when the ownership ends. */
 int32_t sc_call_end(sc_call call, int32_t reason, const char *text, sc_error *error);

@@ -613,6 +613,16 @@ static sc_participant_options participant_options(void) {
     if (one_of(4)) options.handover_maximum_timeout = number();
     // A holder that is closed waits twice as long for a Main that rests.
     if (one_of(4)) options.wake_timeout = (int64_t)below(20);
+    static const char *const kinds[] = {"a/1", "b", "c", "d"};
+    if (one_of(2)) options.takes_batons = kinds, options.takes_baton_count = 1 + below(4);
+    // A baton that nobody applies ends soon.
+    if (one_of(2)) options.baton_lifetime = one_of(2) ? 1 : number();
+    if (one_of(16)) {
+        static const char *const wrong[] = {"A", NULL, "\xff", ""};
+        options.takes_batons = one_of(4) ? NULL : wrong + below(4);
+        options.takes_baton_count = options.takes_batons == NULL || one_of(2) ? 1 : SIZE_MAX - below(1000);
+        is_wrong = 1;
+    }
     if (one_of(4)) options.takes_over = (int32_t)number();
     if (one_of(4)) options.insists = (int32_t)number();
     if (one_of(8)) {
@@ -655,6 +665,8 @@ static int32_t try_sc_participant_next(void) {
     sc_participant_event *place = out(&event, 20);
     int32_t code = sc_participant_next(participant, timeout_with(participant), place, failure_place());
     if (code == SC_OK && event.kind == SC_CORE_START) keep(CORE, event.core);
+    if (code == SC_OK && event.baton != NULL) CHECK(event.baton->size == sizeof(sc_baton) && event.baton->call_count > 0);
+    for (size_t index = 0; code == SC_OK && index < event.take_count; index++) CHECK(event.takes[index][0] != 0);
     if (code == SC_OK && event.kind == SC_RESULT) keep(TAKEN, event.taken);
     sc_participant_event_free(&event);
     if (code == SC_ENDED && participant != 0) {
@@ -1024,6 +1036,58 @@ static int32_t try_sc_call_change_media(void) {
     return sc_call_change_media(handle(TELEPHONE_CALL), one_of(8) ? (int32_t)number() : (int32_t)below(4), failure_place());
 }
 
+static int32_t try_sc_call_set_moves(void) {
+    const char *kind = one_of(2) ? "a/1" : word(1);
+    return sc_call_set_moves(
+        handle(TELEPHONE_CALL), kind, one_of(8) ? (int32_t)number() : 1 + (int32_t)below(2), failure_place());
+}
+
+static int32_t try_sc_core_give_baton(void) {
+    const char *ids[6];
+    int32_t descriptors[20];
+    sc_baton baton = SC_BATON_INIT;
+    baton.kind = one_of(2) ? "a/1" : word(0);
+    baton.bytes = some_bytes(&baton.byte_count);
+    baton.calls = ids;
+    baton.call_count = below(6);
+    for (size_t index = 0; index < baton.call_count; index++) ids[index] = one_of(4) ? word(0) : names[index];
+    if (one_of(2)) {
+        baton.descriptors = descriptors;
+        baton.descriptor_count = below(20);
+        for (size_t index = 0; index < baton.descriptor_count; index++)
+            descriptors[index] = one_of(8) ? (int32_t)number() : (int32_t)below(3);
+    } else if (one_of(20)) {
+        baton.descriptor_count = one_of(2) ? 1 : SIZE_MAX - below(1000);
+        is_wrong = 1;
+    }
+    if (one_of(16)) {
+        baton.size = (size_t)number();
+        if (baton.size != sizeof baton) is_wrong = 1;
+    }
+    return sc_core_give_baton(handle(CORE), out(&baton, 20), failure_place());
+}
+
+static int32_t try_sc_core_take_descriptors(void) {
+    int32_t descriptors[SC_BATON_DESCRIPTORS];
+    size_t count = 0;
+    int32_t code =
+        sc_core_take_descriptors(handle(CORE), out(descriptors, 20), out(&count, 20), failure_place());
+    for (size_t index = 0; code == SC_OK && index < count; index++) CHECK(close(descriptors[index]) == 0);
+    return code;
+}
+
+static int32_t try_sc_core_apply_baton(void) {
+    sc_call applied[SC_BATON_CALLS] = {0};
+    int32_t code = sc_core_apply_baton(handle(CORE), out(applied, 20), failure_place());
+    for (int index = 0; code == SC_OK && index < SC_BATON_CALLS; index++) keep(TELEPHONE_CALL, applied[index]);
+    return code;
+}
+
+static int32_t try_sc_core_refuse_baton(void) {
+    const char *reason = word(1);
+    return sc_core_refuse_baton(one_of(8) ? handle(CORE) : random_number(), reason, failure_place());
+}
+
 static int32_t try_sc_call_end(void) {
     sc_call call = handle(TELEPHONE_CALL);
     if (!is_wrong && !one_of(4)) call = 0, is_wrong = 1;
@@ -1116,6 +1180,7 @@ static const struct {
     CALL(sc_call_end),
     CALL(sc_call_list_free),
     CALL(sc_call_next_command),
+    CALL(sc_call_set_moves),
     CALL(sc_calls),
     CALL(sc_calls_next),
     CALL(sc_calls_watch),
@@ -1124,16 +1189,20 @@ static const struct {
     CALL(sc_command_accept),
     CALL(sc_command_refuse),
     CALL(sc_commit),
+    CALL(sc_core_apply_baton),
     CALL(sc_core_deliver),
     CALL(sc_core_enter_critical_section),
     CALL(sc_core_failed),
+    CALL(sc_core_give_baton),
     CALL(sc_core_group),
     CALL(sc_core_leave_critical_section),
+    CALL(sc_core_refuse_baton),
     CALL(sc_core_report),
     CALL(sc_core_rested),
     CALL(sc_core_resumed),
     CALL(sc_core_started),
     CALL(sc_core_stopped),
+    CALL(sc_core_take_descriptors),
     CALL(sc_core_update),
     CALL(sc_core_withdraw),
     CALL(sc_delete),

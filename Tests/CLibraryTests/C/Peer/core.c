@@ -46,13 +46,56 @@ static void fetch(player *of) {
     }
 }
 
+// Gives a baton with all calls. Returns false if there is none.
+static bool give_baton(player *of) {
+    sc_baton baton = SC_BATON_INIT;
+    const char *ids[SC_BATON_CALLS];
+    baton.kind = BATON_KIND;
+    baton.bytes = (const uint8_t *)"line";
+    baton.byte_count = 4;
+    baton.calls = ids;
+    for (int index = 0; index < 8; index++) {
+        if (of->calls[index].id[0] == 0) continue;
+        if (baton.call_count == SC_BATON_CALLS) return false;
+        ids[baton.call_count++] = of->calls[index].id;
+    }
+    return baton.call_count > 0 && sc_core_give_baton(of->core, &baton, &failure) == SC_OK;
+}
+
+static void note_baton(player *of, const char *text, const char *word) {
+    size_t count = strlen(of->batons);
+    snprintf(of->batons + count, sizeof of->batons - count, "%s%s %s", count > 0 ? ", " : "", text, word);
+}
+
+// Applies the baton. Returns false if it cannot.
+static bool apply_baton(player *of) {
+    sc_call applied[SC_BATON_CALLS];
+    int32_t code = sc_core_apply_baton(of->core, applied, &failure);
+    note_baton(of, code == SC_OK ? "applied" : "failed", code == SC_OK ? of->baton_text : sc_code_name(code));
+    if (code != SC_OK) return false;
+    for (int index = 0; index < SC_BATON_CALLS; index++) {
+        if (applied[index] == 0) continue;
+        for (int place = 0; place < 8; place++) {
+            call *made = &of->calls[place];
+            if (made->id[0] != 0 && strcmp(made->id, of->baton_calls[index]) != 0) continue;
+            memset(made, 0, sizeof *made);
+            snprintf(made->id, sizeof made->id, "%s", of->baton_calls[index]);
+            made->handle = applied[index];
+            break;
+        }
+    }
+    return true;
+}
+
 static void end_core(player *of) {
     if (of->witness >= 0) close(of->witness);
     of->witness = -1;
     of->state = CORE_NONE;
     of->epoch = 0;
     of->is_at_rest = false;
-    sc_core_stopped(of->core, &failure);
+    if (!of->gives_baton || !give_baton(of)) sc_core_stopped(of->core, &failure);
+    // They are the next core's.
+    else memset(of->calls, 0, sizeof of->calls);
 }
 
 bool core_tick(void *object) {
@@ -63,6 +106,14 @@ bool core_tick(void *object) {
     case CORE_FAILED: return false;
     case CORE_STARTING:
         if (!is_open_gate(of, GATE_START)) break;
+        of->state = CORE_APPLYING;
+        return core_tick(of);
+    case CORE_APPLYING:
+        if (of->has_baton && !is_open_gate(of, GATE_APPLY)) break;
+        if (of->has_baton && !apply_baton(of)) {
+            fail_core(of, failure.message);
+            break;
+        }
         if (of->fails) {
             fail_core(of, "the line is dead");
             break;
@@ -90,11 +141,24 @@ void take_core_event(player *of, const sc_participant_event *event) {
         of->core_starts++;
         of->witness = begin_witness(of->server, event->epoch);
         sc_close(of->core_group);
+        of->has_baton = event->baton != NULL;
+        if (of->has_baton) {
+            snprintf(of->baton_text, sizeof of->baton_text, "%.*s", (int)event->baton->byte_count,
+                (const char *)event->baton->bytes);
+            for (size_t index = 0; index < event->baton->call_count && index < SC_BATON_CALLS; index++)
+                snprintf(of->baton_calls[index], sizeof of->baton_calls[index], "%s", event->baton->calls[index]);
+        }
         if (sc_core_group(event->core, &of->core_group, &failure) != SC_OK) of->core_group = 0;
         break;
     case SC_CORE_STOP:
         snprintf(of->stop_reason, sizeof of->stop_reason, "%s", event->reason);
         of->state = CORE_STOPPING;
+        of->gives_baton = event->take_count > 0;
+        break;
+    case SC_BATON_ENDED:
+        note_baton(of, "heard", event->reason);
+        // Another core may run by now.
+        sc_core_stopped(event->core, &failure);
         break;
     case SC_CORE_REST:
         of->state = CORE_QUIET;

@@ -42,7 +42,7 @@ static int32_t say_written(int32_t code, FILE *answer) {
     return SC_OK;
 }
 
-ORDER(call) {
+static int32_t begin(const arguments *given, bool moves, FILE *answer) {
     call *of = find_call(word(given, 0));
     int state = state_of(word(given, 1));
     if (of == NULL) of = find_call("");
@@ -53,8 +53,14 @@ ORDER(call) {
     snprintf(of->id, sizeof of->id, "%s", word(given, 0));
     sc_call_info info = {.id = of->id, .from = "sip:ann", .to = "sip:bob", .account = "work",
         .direction = SC_DIRECTION_INCOMING, .media = SC_AUDIO | SC_VIDEO, .state = states[state].state};
-    return say_written(sc_call_begin(played->core, &info, &of->handle, &failure), answer);
+    int32_t code = sc_call_begin(played->core, &info, &of->handle, &failure);
+    int32_t needs = strcmp(word(given, 2), "bytes") == 0 ? SC_NEEDS_BYTES : SC_NEEDS_DESCRIPTORS;
+    if (code == SC_OK && moves) code = sc_call_set_moves(of->handle, BATON_KIND, needs, &failure);
+    return say_written(code, answer);
 }
+
+ORDER(call) { return begin(given, false, answer); }
+ORDER(moving) { return begin(given, true, answer); }
 
 // A change of the state. The end closes its handle: a change behind it is tried through another one of the same call.
 static int32_t change(call *of, int state) {
@@ -182,7 +188,7 @@ ORDER(sent) {
 }
 
 static const named_order call_orders[] = {
-    {"call", call_order}, {"callIs", call_is_order}, {"callHas", call_has_order}, {"calls", calls_order},
+    {"call", call_order}, {"moving", moving_order}, {"callIs", call_is_order}, {"callHas", call_has_order}, {"calls", calls_order},
     {"acknowledgeCall", acknowledge_call_order}, {"obey", obey_order}, {"obeyed", obeyed_order}, {"send", send_order},
     {"sent", sent_order}, {NULL, NULL},
 };

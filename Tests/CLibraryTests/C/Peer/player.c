@@ -8,13 +8,17 @@
 
 player *played;
 
+static const char *const baton_kind = BATON_KIND;
+
 static int32_t read_settings(player *of, char *text) {
-    static const char *const gates[] = {"hold-start", "hold-fetch", "hold-acknowledge", "hold-stop"};
+    static const char *const gates[] = {
+        "hold-start", "hold-fetch", "hold-acknowledge", "hold-stop", "hold-apply"};
     of->options = (sc_participant_options)SC_PARTICIPANT_OPTIONS_INIT;
     of->options.handover_timeout = of->options.stop_timeout = of->options.wake_timeout = 60000;
     of->options.handover_maximum_timeout = 120000;
     of->options.executor_budget = 300000;
     of->options.core_linger = 50;
+    of->options.baton_lifetime = 60000;
     if (strcmp(text, "none") == 0) return SC_OK;
     for (char *place, *setting = strtok_r(text, ",", &place); setting != NULL; setting = strtok_r(NULL, ",", &place)) {
         char *value = strchr(setting, '=');
@@ -34,8 +38,8 @@ static int32_t read_settings(player *of, char *text) {
         else if (strcmp(setting, "linger") == 0) of->options.core_linger = time;
         else if (strcmp(setting, "wake") == 0) of->options.wake_timeout = time;
         else if (strcmp(setting, "fails") == 0) of->fails = true;
-        else if (strcmp(setting, "takes") == 0 || strcmp(setting, "baton") == 0)
-            return limit("the C library has no batons");
+        else if (strcmp(setting, "baton") == 0) of->options.baton_lifetime = time;
+        else if (strcmp(setting, "takes") == 0) of->options.takes_batons = &baton_kind, of->options.takes_baton_count = 1;
         // The contract names the times of a challenge and of a poll (C6, C13), and the library leaves them so.
         else if (strcmp(setting, "answer") != 0 && strcmp(setting, "look") != 0)
             return limit("the C library has no such setting");
@@ -313,7 +317,7 @@ ORDER(epoch) {
     return SC_OK;
 }
 
-ORDER(moving) { UNUSED; return limit("the C library has no batons"); }
+ORDER(batons) { UNUSED; fputs(played->batons, answer); return SC_OK; }
 static void take_push(void *object) {
     player *of = object;
     const sc_push *push;
@@ -368,6 +372,6 @@ const named_order player_orders[] = {
     {"shown", shown_order}, {"rest", rest_order}, {"resume", resume_order}, {"hold", hold_order},
     {"finish", finish_order}, {"leave", leave_order}, {"close", close_order}, {"asleep", asleep_order},
     {"woken", woken_order}, {"stopped", stopped_order}, {"coreStarts", core_starts_order}, {"epoch", epoch_order},
-    {"session", session_order}, {"moving", moving_order}, {"push", push_order},
+    {"session", session_order}, {"batons", batons_order}, {"push", push_order},
     {"handled", handled_order}, {"enter", enter_order}, {NULL, NULL},
 };

@@ -5,8 +5,8 @@
 
 #include "peer.h"
 
-enum gate { GATE_START, GATE_FETCH, GATE_ACKNOWLEDGE, GATE_STOP, GATE_COUNT };
-enum core_state { CORE_NONE, CORE_STARTING, CORE_RUNNING, CORE_QUIET, CORE_FAILED, CORE_STOPPING };
+enum gate { GATE_START, GATE_FETCH, GATE_ACKNOWLEDGE, GATE_STOP, GATE_APPLY, GATE_COUNT };
+enum core_state { CORE_NONE, CORE_STARTING, CORE_APPLYING, CORE_RUNNING, CORE_QUIET, CORE_FAILED, CORE_STOPPING };
 
 typedef struct {
     uint64_t request; // 0 until it was asked
@@ -45,6 +45,10 @@ typedef struct {
     char stop_reason[64];
     char woken[256];
     bool is_at_rest;
+    // The baton that it was started with, and whether a Main takes one when it stops.
+    char baton_text[256], baton_calls[SC_BATON_CALLS][64];
+    bool has_baton, gives_baton;
+    char batons[1024]; // what became of batons here
 
     bool has_started, has_ended, has_finished, has_rested, has_resumed;
     int32_t start_code, end_code, rest_code, resume_code;
@@ -60,6 +64,8 @@ typedef struct {
     } activities[8];
 } player;
 
+// The kind of the batons of cases.
+#define BATON_KIND "case/1"
 // The player of the orders.
 extern player *played;
 
