@@ -180,7 +180,7 @@ struct OwnershipCommandTests {
     }
 
     /// Calls `body` with a program whose hub listens to a port, with leases of 3 s.
-    private func withLeases(_ body: @Sendable (HostProgram) async throws -> Void) async throws {
+    private func withLeases(_ body: @escaping @Sendable (HostProgram) async throws -> Void) async throws {
         try await HostProgram.using("zmq") { original in
             var changed = original
             let port = UInt16.random(in: 20_000..<30_000)
