@@ -98,9 +98,9 @@ public final class MainParticipant: Sendable {
     /// watch or observation of the group is open: with one, the store reads the group every 10 s. Through a local hub a
     /// process wakes every 5 s, and for each commit of the group.
     ///
-    /// The holder wakes it for a push, a call that waits, a request for hand-over and a keep-alive; then, and by ``resume(for:)``, this Main
-    /// owns for itself again, and its core goes on. Where it does not resume within ``CoordinationOptions/wakeBound``, its holder gives the core
-    /// up and releases the ownership.
+    /// The holder wakes it for a push, a call that waits, a request for hand-over and a keep-alive. This Main then owns
+    /// for itself again, as after ``resume(for:)``, and its core goes on. If it does not resume within
+    /// ``CoordinationOptions/wakeBound``, its holder gives the core up and releases the ownership.
     ///
     /// Source: contract C26.
     ///
@@ -129,7 +129,7 @@ public final class MainParticipant: Sendable {
         }
     }
 
-    /// Whether this Main rests now.
+    /// True while this Main rests.
     public var isAtRest: Bool {
         get async { await participant.state.isAtRest }
     }
@@ -159,8 +159,8 @@ public final class MainParticipant: Sendable {
 
     /// Begins to take the pushes that are routed to Main, `push.routes` of the host. A call that was made before ends.
     ///
-    /// What is taken is this Main's until it is acknowledged, given back, or its session ends; it is not taken back when
-    /// another Main takes over. A push that no Main takes ends with `inbox.lifetime`; the timeline tells.
+    /// A push that is taken is this Main's until it is acknowledged, given back, or its session ends; it is not taken
+    /// back when another Main takes over. A push that no Main takes ends with `inbox.lifetime`; the timeline tells.
     ///
     /// Source: contract P13.
     ///

@@ -150,8 +150,9 @@ extension CoordinationError {
 }
 
 extension SharedStore {
-    /// Whether a handle whose watch has ended with ``SharedCoreError/Code/unavailable`` can never be used again, as when the
-    /// group's files were removed. A hub or a cluster that is away ends no watch.
+    /// Returns true if this handle can never be used again after its watch has ended with
+    /// ``SharedCoreError/Code/unavailable``, as when the group's files were removed. A hub or a cluster that is away
+    /// ends no watch.
     package func isLost() async -> Bool {
         do throws(SharedCoreError) {
             try await sync()

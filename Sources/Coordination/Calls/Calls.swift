@@ -27,8 +27,8 @@ public struct Calls: Sendable {
         self.clock = clock
     }
 
-    /// Returns the open calls, the oldest first, then those that have ended and were not acknowledged, the newest first. A
-    /// call whose holder has ended is among these, as ``Call/EndReason/lost``.
+    /// Returns the open calls, the oldest first, then those that have ended and were not acknowledged, the newest
+    /// first. A call is listed as ended, with ``Call/EndReason/lost``, if its holder has ended.
     public func list() async throws(SharedCoreError) -> [Call] {
         // A dead holder is not to be believed, where the backend can tell.
         _ = try await store.sessions()
