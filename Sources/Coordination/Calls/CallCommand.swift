@@ -253,6 +253,6 @@ package struct CallSight {
             .sorted { $0.creationRevision < $1.creationRevision }
     }
 
-    /// The keys of progress whose commands no longer exist.
+    /// The keys of progress without a command: the command was removed.
     var leftovers: [Key] { CallKey.leftovers(among: entries.keys) }
 }

@@ -121,7 +121,7 @@ public final class CallCommands: AsyncSequence, Sendable {
             }
         }
 
-        /// Removes the progress of commands whose senders have ended.
+        /// Removes the progress of commands that ended with the session of their sender.
         private nonisolated(nonsending) func removeLeftovers() async throws(SharedCoreError) {
             for key in sight.leftovers { _ = try await call.context.store.delete(key) }
         }

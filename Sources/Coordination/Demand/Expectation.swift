@@ -15,7 +15,7 @@ package struct Expectation: StoredRecord {
         self.deadline = deadline
     }
 
-    /// An expectation whose deadline has passed.
+    /// An expectation past its deadline.
     package static let unreadable = Expectation(
         bootID: BootID(high: 0, low: 0), deadline: BootInstant(nanoseconds: 0))
 

@@ -171,7 +171,8 @@ public struct LoopContext: Sendable {
     /// Closures run in the order of their calls; their queue has no bound. One that throws ends the core, and so does one for another
     /// type of stack. The loop calls ``LoopStack/prepare()`` anew afterwards.
     ///
-    /// - Returns: Whether the loop has taken it. What it has taken is dropped where the loop ends before it comes to it.
+    /// - Returns: True if the loop has taken the closure. A closure that was taken is dropped if the loop ends before
+    ///   it runs.
     @discardableResult
     public func perform<Stack: LoopStack>(_ body: @escaping @Sendable (Stack) throws -> Void) -> Bool {
         run.perform { stack in

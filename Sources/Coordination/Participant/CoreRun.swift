@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// One run of a core, from before its start to after its stop, away from the participants' thread.
 final class CoreRun: Sendable {
-    /// What a run tells its participant.
+    /// A report of a run to its participant.
     enum Report: Sendable {
         /// Its start has returned.
         case started
@@ -16,13 +16,13 @@ final class CoreRun: Sendable {
     /// Why a core does not run any more that was neither told to stop nor fenced.
     struct Problem: Sendable {
         let text: String
-        /// Whether it ended by itself, without an error.
+        /// True if it ended by itself, without an error.
         var isFinal = false
     }
 
     /// The ownership that it runs under.
     let epoch: Revision
-    /// What it is beginning.
+    /// The activities that the core is beginning.
     let gate: ActivityGate
     /// The core between its start and its stop.
     let present = PresentCore()

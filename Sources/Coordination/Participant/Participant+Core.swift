@@ -15,7 +15,8 @@ extension Participant {
             isFenced.raise()
             Task(executorPreference: executor) { await self?.lookSoon() }
         }
-        // What the last core here met says nothing of this one's writes, but what it has told of them holds until one is taken.
+        // The last core's refusal says nothing of this core's writes. But the refusal that it has published holds until
+        // a write is taken.
         if let error = storeRefusal.current { storeRefusalOfOwner = RefusalRecord(error, under: .zero) }
         let refusal = StoreRefusal()
         storeRefusal = refusal

@@ -154,13 +154,13 @@ extension Participant {
                 reason: "a newer epoch owns, so its core is stopped"))
     }
 
-    /// Whether another Main has owned since an ownership was lost and owns no more: one that has been frozen meanwhile sees no owner, and
-    /// would own again where one that sees the other Main gives way.
+    /// Returns true if another Main has owned since an ownership was lost, and owns no more. A Main that was frozen
+    /// meanwhile sees no owner then, and would own again, although a Main that sees the other one gives way.
     ///
     /// Source: contract C14.
     private func hasMainOwned(since loss: Loss?) async -> Bool {
         guard let loss, loss.successor == nil, store.session.role == .main else { return false }
-        // Where the timeline cannot be read, the Main asks for ownership as after any other loss.
+        // If the timeline cannot be read, the Main asks for ownership as after any other loss.
         guard let history = try? await timeline.history() else { return false }
         return history.records.contains { record in
             [.acquired, .tookOver].contains(record.entry.kind) && record.entry.role == .main

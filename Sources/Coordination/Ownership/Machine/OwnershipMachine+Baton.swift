@@ -107,7 +107,7 @@ extension OwnershipMachine {
         case .offered(let revision):
             guard view.revision >= revision else { return nil }
             guard let standing else {
-                // No owner applies a baton that has failed. One whose time was over may have been applied just before.
+                // No owner applies a failed baton. An expired one may have been applied just before.
                 let end = given.unclearEnd.map { $0 == .failed ? BatonEnd.failed : .unknown }
                 self.given?.phase = .over(end ?? .applied)
                 return nil
