@@ -41,7 +41,7 @@ public protocol Core: Sendable {
     ///
     /// - Parameters:
     ///   - context: The context with which the core was started.
-    ///   - wake: What the Main was woken for.
+    ///   - wake: The reason for which the Main was woken.
     func resume(in context: CoreContext, for wake: Wake) async throws
 
     /// Disconnects in place of ``stop(_:)``, where a Main asked that takes batons of a kind in ``StopRequest/takes``: the core sends and
@@ -306,7 +306,7 @@ extension CoreContext {
     /// Source: contract C17.
     ///
     /// - Parameters:
-    ///   - kind: What it is, and with that its bound.
+    ///   - kind: The kind of the activity, which gives its bound.
     ///   - id: Which one it is, for people and for the application: 1 to 128 bytes of UTF-8.
     ///   - expectedEnd: In what time it is expected to end, for people; nil where that is not known.
     /// - Throws: ``SharedCoreError/Code/guardFailed`` when a request for hand-over is pending, when the core is to stop, or when it is
@@ -335,10 +335,10 @@ extension CoreContext {
         return OpenActivity(activity: open.first { $0.isSameWork(as: activity) } ?? activity, context: self)
     }
 
-    /// Commits what is to be changed about the activities, anew where another call of this core was faster.
+    /// Commits a change of the activities, and tries again where another call of this core was faster.
     ///
     /// - Parameter change: The transaction; nil when there is nothing to change.
-    /// - Returns: What stood before, and the commit with which it stands as it is to be.
+    /// - Returns: The activities before the change, and the commit with which they have the wanted state.
     fileprivate func changeActivities(
         _ change: (OpenWork, ReadConsistency) async throws(SharedCoreError) -> Transaction?
     ) async throws(SharedCoreError) -> (before: OpenWork, revision: Revision) {

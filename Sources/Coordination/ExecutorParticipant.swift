@@ -26,7 +26,7 @@ public final class ExecutorParticipant: Sendable {
     /// - Parameters:
     ///   - group: An open handle, with the role ``SessionRole/executor``.
     ///   - options: Deadlines and lifetimes, the same in all processes of the group.
-    ///   - environment: What it has of the machine around it: clock, process control, witness, chance.
+    ///   - environment: Its interfaces to the machine: clock, process control, witness, seed.
     ///   - core: Makes the core for each ownership.
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a handle of another role, or one through which another
     ///   participant takes part that has not ended.
@@ -53,9 +53,9 @@ public final class ExecutorParticipant: Sendable {
     /// the owner goes away or freezes, this participant becomes the owner and runs the core.
     ///
     /// - Parameters:
-    ///   - callID: What the push announced.
+    ///   - callID: The call-id that the push announced.
     ///   - timeout: How long to wait, over everything (contract C7). The core may run on for others.
-    ///   - insisting: Whether the core has to run here, also when the inbox has the message: refused while a Main owns.
+    ///   - insisting: True if the core has to run here, also when the inbox has the message: refused while a Main owns.
     ///   - reporting: Told why no core runs here for it, each time that this is another reason. Called on the
     ///     participants' thread: it must return at once.
     /// - Throws: ``CoordinationError/Code/timeout`` at the deadline, and ``CoordinationError/Code/coreFailed`` where the

@@ -8,10 +8,10 @@ public protocol ProcessControl: Sendable {
     /// Kills exactly this process, or nothing: a process id that was given to another process meanwhile is left alone.
     ///
     /// - Parameters:
-    /// - process: The process to kill.
-    /// - doubt: Says why the process may not be the meant one; nil when it is proven to be. It is asked while the
-    ///   process is held in a way that its number cannot come to mean another process. A control that only simulates
-    ///   processes need not ask.
+    ///   - process: The process to kill.
+    ///   - doubt: Says why the process may not be the meant one; nil when it is proven to be. It is asked while the
+    ///     process is held in a way that its number cannot come to mean another process. A control that only simulates
+    ///     processes need not ask.
     func kill(_ process: ProcessIdentity, unless doubt: @Sendable () async -> String?) async -> KillResult
 
     /// Returns true if a process is stopped, as by SIGSTOP; nil if this cannot be determined.

@@ -32,7 +32,7 @@ public struct Baton: Sendable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - kind: Its format and version: 1 to 64 of the characters `a` to `z`, `0` to `9`, `-`, `.` and `/`.
-    ///   - bytes: What the next core needs to know: at most 64 KiB.
+    ///   - bytes: The information that the next core needs: at most 64 KiB.
     ///   - calls: The calls that move, which the core has begun and not ended: 1 to 4.
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` for what breaks one of these rules.
     public init(_ kind: String, bytes: [UInt8], calls: [CallID]) throws(SharedCoreError) {

@@ -16,7 +16,7 @@ package protocol BatonKeeping: Sendable {
     var path: String { get }
     /// Gives duplicates to the host that listens at a path.
     ///
-    /// - Returns: Whether the host has said that it keeps them. One that does not answer in time is left out.
+    /// - Returns: True if the host has confirmed that it keeps them; false if it does not answer in time.
     func deposit(at path: String, until deadline: BootInstant) async -> Bool
     /// Closes the duplicates. Idempotent.
     func close()

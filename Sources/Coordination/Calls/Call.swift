@@ -73,7 +73,7 @@ public struct Call: Hashable, Sendable {
 
         /// Something failed.
         ///
-        /// - Parameter text: What, for people: at most 256 bytes of UTF-8.
+        /// - Parameter text: The failure, for people: at most 256 bytes of UTF-8.
         public static func failed(_ text: String) -> EndReason { EndReason(.failed, text) }
     }
 

@@ -219,7 +219,7 @@ struct CallsView: Hashable {
         set(OwnershipKey.baton, to: baton)
     }
 
-    /// Takes in what a watch of ``prefixes`` delivers.
+    /// Applies an event of a watch of ``prefixes``.
     mutating func apply(_ event: WatchEvent) {
         switch event {
         case .snapshot(let snapshot), .lagged(let snapshot):

@@ -15,7 +15,7 @@ extension Calls {
     /// Source: contract C24.
     ///
     /// - Parameters:
-    ///   - command: What the holder is asked to do.
+    ///   - command: The command for the holder.
     ///   - id: The id of the call.
     ///   - timeout: How long to wait for the holder.
     /// - Throws: ``CoordinationError/Code/notFound`` when no call of the id is open; ``CoordinationError/Code/timeout``

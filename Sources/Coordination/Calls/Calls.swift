@@ -60,7 +60,7 @@ public struct Calls: Sendable {
     /// Says that an ended call need not be shown again. A process that waits for its id afterwards hears that there is
     /// nothing to show, for 5 minutes, unless 128 calls that ended later were acknowledged.
     ///
-    /// - Returns: Whether there was one: false where it was acknowledged before, is open, or is not known.
+    /// - Returns: True if there was an ended call; false if it was acknowledged before, is open, or is not known.
     @discardableResult
     public func acknowledge(_ id: CallID) async throws(SharedCoreError) -> Bool {
         let key = try CallKey.record(of: id)

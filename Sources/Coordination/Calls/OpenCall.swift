@@ -9,12 +9,12 @@ extension CoreContext {
     /// Source: contract C23, C17.
     ///
     /// - Parameters:
-    ///   - call: What it is.
+    ///   - call: The description of the call.
     ///   - state: How far it is.
     ///   - moves: The kind of the ``Baton`` with which another core can go on with it; nil while none can. See
     ///     ``OpenCall/setMoves(_:needs:)``.
-    ///   - needs: What that core needs of the baton. A call that needs the bytes alone also moves between two machines,
-    ///     if both participants are clients of a hub that keeps batons.
+    ///   - needs: The part of the baton that this core needs. A call that needs the bytes alone also moves between two
+    ///     machines, if both participants are clients of a hub that keeps batons.
     /// - Throws: As ``begin(_:id:expectedEnd:)``, so that no call begins while a Main waits for this core, or when the core is to stop;
     ///   ``SharedCoreError/Code/guardFailed`` also when another call of this id is open; ``SharedCoreError/Code/invalidArgument`` for
     ///   texts that are too long, for a state that is an end, and for a kind that breaks its rule.
@@ -231,7 +231,7 @@ public struct OpenCall: Sendable {
     ///
     /// - Parameters:
     ///   - kind: The kind of the ``Baton``; nil where the call cannot move for now.
-    ///   - needs: What the next core needs of the baton.
+    ///   - needs: The part of the baton that the next core needs.
     /// - Throws: As ``change(to:media:)``; ``SharedCoreError/Code/guardFailed`` also where the call is not to move any more and a Main has asked
     ///   that takes it: begin nothing that cannot move, the core is about to be told. ``SharedCoreError/Code/invalidArgument`` for a kind that
     ///   breaks its rule.

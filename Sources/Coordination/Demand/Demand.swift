@@ -31,7 +31,7 @@ package struct Demand: Sendable {
         self.bootID = bootID
     }
 
-    /// Takes in what a watch of ``prefixes`` delivers.
+    /// Applies an event of a watch of ``prefixes``.
     package mutating func apply(_ event: WatchEvent) {
         switch event {
         case .snapshot(let snapshot), .lagged(let snapshot):

@@ -15,7 +15,7 @@ extension Inbox {
 
     /// As ``take(_:)``, for a caller that may have seen already that the message is there.
     ///
-    /// - Parameter key: What is deleted in the commit that takes the message.
+    /// - Parameter key: A key to delete in the commit that takes the message.
     package func take(
         _ id: MessageID, firstLook: ReadConsistency, deleting key: Key? = nil
     ) async throws(SharedCoreError) -> InboxTakeResult {

@@ -172,7 +172,7 @@ public struct Inbox: Sendable {
     /// Source: contract C20.
     ///
     /// - Parameters:
-    ///   - revision: Where a page before has ended, ``InboxPage/next``.
+    ///   - revision: The end of the previous page, ``InboxPage/next``.
     ///   - limit: How many messages at most; at least 1.
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a limit below 1; what ``SharedStore/list(_:consistency:)`` throws.
     public func messages(

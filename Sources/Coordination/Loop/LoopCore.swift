@@ -26,7 +26,7 @@ public final class LoopCore: Core {
     /// A core for one ownership. Nothing runs before it is started.
     ///
     /// - Parameters:
-    /// - ifStuck: The action when a callback does not return although the core's time to stop is over.
+    ///   - ifStuck: The action when a callback does not return although the core's time to stop is over.
     ///   - makeStack: Makes the stack, on the loop's thread. Throwing fails the core's start.
     public init(ifStuck: StuckLoopAction = .endProcess, _ makeStack: @escaping @Sendable () throws -> any LoopStack) {
         self.ifStuck = ifStuck

@@ -137,7 +137,7 @@ final class LoopRun: Sendable {
 
     /// Returns when the stack is closed, also in a task that is cancelled.
     ///
-    /// - Returns: Whether it was closed without its word.
+    /// - Returns: True if its limit passed before the stack had ended the loop.
     func untilClosed() async -> Bool {
         await closed.pass()
         return state.withLock(\.isCut)

@@ -60,7 +60,7 @@ public protocol LoopStack: AnyObject, SendableMetatype {
     ///
     /// - Parameters:
     ///   - context: The running loop, as for ``start(on:)``.
-    ///   - wake: What the Main was woken for.
+    ///   - wake: The reason for which the Main was woken.
     func resume(in context: LoopContext, for wake: Wake) throws
 
     /// Stops at once and returns what the next core needs to continue, in place of ``stop(_:)``, where a Main asked that takes batons of a

@@ -22,7 +22,7 @@ public struct Activity: Hashable, Sendable {
         /// Any other work.
         ///
         /// - Parameters:
-        ///   - name: What it is, for people: 1 to 64 bytes of UTF-8.
+        ///   - name: The name of the work, for people: 1 to 64 bytes of UTF-8.
         ///   - bound: How long it may last: 1 second to 1 hour.
         public static func custom(_ name: String, bound: Duration) -> Kind {
             Kind(name: name, bound: bound)

@@ -23,7 +23,7 @@ package struct OwnershipView: Hashable, Sendable {
 
     package init() {}
 
-    /// Takes in a snapshot of the path. One that is older than what is known changes nothing.
+    /// Applies a snapshot of the path. A snapshot that is older than the view changes nothing.
     package mutating func apply(_ snapshot: Snapshot, at now: BootInstant) {
         guard snapshot.revision >= revision else { return }
         let seenAhead = seenAhead

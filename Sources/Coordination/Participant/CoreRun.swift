@@ -31,10 +31,11 @@ final class CoreRun: Sendable {
     private let task: Task<Void, Never>
 
     /// - Parameters:
-    ///   - executor: Where the core runs; nil for the concurrent pool.
+    ///   - executor: The executor of the core; nil for the concurrent pool.
     ///   - prepare: Called first. Throwing ends the run before there is a core.
     ///   - starting: Told when the core is about to start. It must return at once.
-    ///   - isFenced: Whether a write has shown that the ownership is over: what the core throws then is no fault of it.
+    ///   - isFenced: True if a write has shown that the ownership is over: an error that the core throws then is no
+    ///     fault of it.
     ///   - finish: Called last, when the core has stopped for good.
     init(
         in context: CoreContext, core: @escaping @Sendable () -> any Core, on executor: (any TaskExecutor)? = nil,

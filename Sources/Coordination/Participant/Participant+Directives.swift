@@ -77,7 +77,7 @@ extension Participant {
         return reason
     }
 
-    /// Takes in what stands now.
+    /// Reads the present state of the ownership.
     ///
     /// - Parameter consistency: Causal right behind a call that has shown what is to be seen, as a commit shows itself: over
     ///   a connection the look costs no way to the other side and back then (contract S4).
@@ -141,7 +141,7 @@ extension Participant {
         }
     }
 
-    /// Takes note of an ownership that was taken away, given up to another Main, or cannot be had again.
+    /// Handles an ownership that was taken away, given up to another Main, or cannot be had again.
     func noticeLoss() async {
         if let refusal = machine.refusal, intentions.notice(refusal) { await tell(refusal) }
         let loss = machine.takeLoss()

@@ -250,7 +250,7 @@ extension Participant {
         author == store.session.id ? .core : .inbox
     }
 
-    /// Takes note whether a core here would help a call.
+    /// Records if a core here would help a call.
     private func need(_ needsCore: Bool, for call: MessageCall) {
         let need = needsCore ? Intentions.Need(insists: false, id: call.id) : nil
         guard intentions.needs[call.number] != need else { return }

@@ -99,7 +99,7 @@ extension Participant {
         }
     }
 
-    /// Takes note of what the owner says of the store, before it may be gone.
+    /// Records the refusal that the owner has published, before that entry may be gone.
     func noticeRefusal() {
         let view = machine.view
         guard let owner = view.owner else { return }

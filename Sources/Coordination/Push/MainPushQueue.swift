@@ -180,7 +180,7 @@ package struct UntakenPushes: Sendable {
         self.bootID = bootID
     }
 
-    /// Takes in what a watch of the queue delivers.
+    /// Applies an event of a watch of the queue.
     package mutating func apply(_ event: WatchEvent, at now: BootInstant) {
         switch event {
         case .snapshot(let snapshot), .lagged(let snapshot):

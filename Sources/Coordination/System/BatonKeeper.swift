@@ -39,7 +39,7 @@ extension Baton {
     ///
     /// - Parameters:
     ///   - kind: Its format and version, as in ``init(_:bytes:calls:)``.
-    ///   - bytes: What the next core needs to know: at most 64 KiB.
+    ///   - bytes: The information that the next core needs: at most 64 KiB.
     ///   - descriptors: Open descriptors, which are duplicated: the caller's stay its own. At most 15.
     ///   - calls: The calls that move, which the core has begun and not ended: 1 to 4.
     /// - Throws: As ``init(_:bytes:calls:)``, and for a descriptor that is not open; ``SharedCoreError/Code/unavailable`` when the process

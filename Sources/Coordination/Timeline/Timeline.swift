@@ -73,7 +73,7 @@ extension Timeline {
     /// Returns entries as they stand now, the oldest first.
     ///
     /// - Parameters:
-    ///   - revision: Where a page before has ended, ``TimelinePage/next``.
+    ///   - revision: The end of the previous page, ``TimelinePage/next``.
     ///   - limit: How many entries; at least 1. The entries of one commit stay together, so a page may have a few more.
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a limit below 1; what ``SharedStore/list(_:consistency:)`` throws.
     package func page(
@@ -104,7 +104,7 @@ extension Timeline {
     /// Drops the oldest entries when there are more than ``capacity``, down to half of it, and writes what they added
     /// up to into the checkpoint, in one transaction. Of several participants that try at once, one succeeds.
     ///
-    /// - Returns: Whether entries were dropped.
+    /// - Returns: True if entries were dropped.
     @discardableResult
     package func trim() async throws(SharedCoreError) -> Bool {
         let snapshot = try await store.list(Self.prefix)

@@ -2,13 +2,13 @@ package import CoreAPI
 
 /// The life of the core that an owner runs.
 extension OwnershipMachine {
-    /// Takes note that the core's start has returned.
+    /// Records that the core's start has returned.
     package mutating func coreStarted(_ epoch: Revision) {
         guard core?.epoch == epoch, core?.phase == .starting else { return }
         core?.phase = .running
     }
 
-    /// Takes note that the core failed or ended by itself: it has as long to stop as one that was told to.
+    /// Records that the core failed or ended by itself: it has as long to stop as one that was told to.
     package mutating func coreFailed(_ epoch: Revision, problem: String, at now: BootInstant) {
         guard let core, core.epoch == epoch, core.mayRun else { return }
         _ = stop(core, for: StopRequest(.failed), because: problem, at: now)
@@ -23,7 +23,7 @@ extension OwnershipMachine {
         return .stopCore(epoch: core.epoch)
     }
 
-    /// Takes note that the core has stopped.
+    /// Records that the core has stopped.
     ///
     /// - Parameter problem: Why it stopped by itself; nil when it was told to.
     package mutating func coreEnded(_ epoch: Revision, problem: String?) {

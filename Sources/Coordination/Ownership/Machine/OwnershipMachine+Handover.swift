@@ -165,7 +165,7 @@ extension OwnershipMachine {
         return .commit(Transition(transaction: transaction, stories: stories))
     }
 
-    /// Takes note that the process of an owner was sent the signal, or why it could not be.
+    /// Records that the process of an owner was sent the signal, or why it could not be.
     package mutating func killEnded(_ epoch: Revision, impossible reason: String?, at now: BootInstant) {
         guard handoverWait?.epoch == epoch else { return }
         handoverWait?.enforcement = reason.map { .impossible($0) } ?? .killed

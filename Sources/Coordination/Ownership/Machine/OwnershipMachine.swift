@@ -125,12 +125,12 @@ package struct OwnershipMachine: Sendable {
         return nil
     }
 
-    /// Takes note that a directive could not be carried out for a reason that a look does not show.
+    /// Records that a directive could not be carried out for a reason that a look does not show.
     package mutating func failed(at now: BootInstant) {
         retryAt = now.advanced(by: rules.retryInterval)
     }
 
-    /// Takes note that a commit did not take effect, as far as is known: a release that was on its way did not take
+    /// Records that a commit did not take effect, as far as is known: a release that was on its way did not take
     /// place.
     package mutating func refused(at now: BootInstant) {
         guard var held = holding, held.isReleasing else { return }
