@@ -46,8 +46,9 @@ extension CoordinationError {
         /// A Main that answers owns, or is about to (contract C2, C14); of a command for a call: its holder refuses (C24); of a rest: there is a
         /// reason to be awake (C26). Nothing was done.
         public static let refused = Code(.refused)
-        /// The deadline passed before the message came (contract C7), or before the holder of a call took a command (C24). Where ``CoordinationError/cause`` is set, the store has refused what
-        /// a core wrote: the message may have been received, and could not be stored.
+        /// The deadline passed before the message came (contract C7), or before the holder of a call took a command
+        /// (C24). If ``CoordinationError/cause`` is set, the store has refused a core's write: the message may have
+        /// been received, and could not be stored.
         public static let timeout = Code(.timeout)
         /// A newer epoch took ownership from this participant, or its session is over for the group (contract C4).
         public static let fenced = Code(.fenced)

@@ -7,7 +7,7 @@ public struct CoordinationOptions: Hashable, Sendable {
     public var handoverTimeout: Duration
     /// The longest that a critical section can make that wait (contract C3).
     public var handoverMaximumTimeout: Duration
-    /// What becomes of an Executor in another process that still owns then.
+    /// The action against an Executor in another process that still owns then.
     public var onHandoverTimeout: HandoverTimeoutAction
     /// How long an Executor's core may run (contract C9, P11).
     public var executorBudget: Duration
@@ -70,7 +70,7 @@ public struct CoordinationOptions: Hashable, Sendable {
     }
 }
 
-/// What a Main does when an Executor in another process still owns at the deadline of a hand-over.
+/// The action of a Main when an Executor in another process still owns at the deadline of a hand-over.
 ///
 /// Source: contract C3.
 public enum HandoverTimeoutAction: String, Hashable, Sendable, CaseIterable {
@@ -80,17 +80,17 @@ public enum HandoverTimeoutAction: String, Hashable, Sendable, CaseIterable {
     case fence
 }
 
-/// What a participant has of the machine around it: parameters, so that tests decide.
+/// The interfaces of a participant to the machine: parameters, so that a test can replace them.
 ///
 /// Source: contract C16.
 public struct CoordinationEnvironment: Sendable {
     /// The clock of all deadlines.
     public var clock: any TimeSource
-    /// How an Executor that does not let go is killed.
+    /// The means to kill an Executor that does not release its ownership.
     public var processes: any ProcessControl
     /// The witness that no two cores run at once; nil for none (contract C15).
     public var witness: (any Witness)?
-    /// What chance comes from.
+    /// The seed of the random numbers.
     public var seed: UInt64
     /// The push that this process was started for, for the cores of an Executor; nil for none (contract P13).
     public var push: Push?
@@ -107,10 +107,10 @@ public struct CoordinationEnvironment: Sendable {
         set { givenCoreExecutor = newValue }
     }
     private var givenCoreExecutor: (any TaskExecutor)?
-    /// Where a participant and its cores run; nil for the participants' thread and the concurrent pool. Only the kit for
-    /// tests of applications sets it, to know when nothing runs any more.
+    /// The executor of a participant and its cores; nil for the participants' thread and the concurrent pool. Only the
+    /// kit for tests of applications sets it, to know when nothing runs any more.
     package var executor: (any SerialExecutor & TaskExecutor)?
-    /// What only the system tells.
+    /// The facts and services that only the system can give.
     package var system = SystemParts()
 
     /// An environment of given parts, which asks nothing of the system: for a process in which `Platform` is not built.
@@ -125,7 +125,7 @@ public struct CoordinationEnvironment: Sendable {
     }
 }
 
-/// What a participant has of the system below it, as it is where nothing is known of that.
+/// The interfaces of a participant to the system below it. The defaults apply where nothing is known of the system.
 package struct SystemParts: Sendable {
     /// Gives the executor of all participants of the process.
     package var participants: @Sendable () -> any SerialExecutor & TaskExecutor = { PooledExecutor.shared }

@@ -41,7 +41,7 @@ public protocol Core: Sendable {
     ///
     /// - Parameters:
     ///   - context: The context with which the core was started.
-    ///   - wake: What the Main was woken for.
+    ///   - wake: The reason for which the Main was woken.
     func resume(in context: CoreContext, for wake: Wake) async throws
 
     /// Disconnects in place of ``stop(_:)``, where a Main asked that takes batons of a kind in ``StopRequest/takes``: the core sends and
@@ -122,7 +122,7 @@ public struct StopRequest: Hashable, Sendable {
     public let reason: Reason
     /// The name of the Main that asked; nil when none did.
     public let requester: String?
-    /// The activity whose bound has passed; nil when that is not the reason.
+    /// The activity that has passed its bound; nil if the core stops for another reason.
     public let activity: Activity?
     /// How long the core may take to stop, from when it is told, before its ownership passes on without it: by default
     /// ``CoordinationOptions/stopTimeout``.
@@ -159,7 +159,7 @@ public struct CoreContext: Sendable {
     /// The epoch of the ownership under which the core runs.
     public let epoch: Revision
 
-    /// Whether the core runs for a Main or for an Executor.
+    /// The role of the participant that the core runs for: Main or Executor.
     public let role: SessionRole
 
     /// The push that started this process, for an Executor that a host has started; else nil. The core may run on for the calls
@@ -176,13 +176,13 @@ public struct CoreContext: Sendable {
     let clock: any TimeSource
     /// How long an ended call is kept.
     var callsLifetime = Calls.defaultLifetime
-    /// What only the system can do.
+    /// The services that only the system can give.
     var system = SystemParts()
     /// The executor that runs the core's calls; nil for the concurrent pool.
     var executor: (any TaskExecutor)?
-    /// What a former owner has given.
+    /// The baton of a former owner.
     let received = ReceivedBatonSlot()
-    /// What the participant has to know of the activities that the core is beginning.
+    /// The activities that the core is beginning, as far as the participant has to know of them.
     var gate = ActivityGate()
     /// Why the core is told to stop; nil before that.
     package var request: StopRequest? { gate.request }
@@ -229,9 +229,9 @@ public struct CoreContext: Sendable {
 
     /// Replaces the content of a message that waits to be acknowledged, such as one that its sender has edited.
     ///
-    /// A participant that comes for it from now on gets the new content. One that has it in hand, and may have shown the former one, is
-    /// told so by its acknowledgement, and gets the new content when it asks again. What was acknowledged stays so: deliver the new
-    /// content under an identity of its own where it is to be shown.
+    /// A participant that comes for it from now on gets the new content. One that has it in hand, and may have shown
+    /// the former one, is told so by its acknowledgement, and gets the new content when it asks again. An acknowledged
+    /// message does not change: to show the new content then, deliver it under an identity of its own.
     ///
     /// Source: contract C22.
     ///
@@ -306,7 +306,7 @@ extension CoreContext {
     /// Source: contract C17.
     ///
     /// - Parameters:
-    ///   - kind: What it is, and with that its bound.
+    ///   - kind: The kind of the activity, which gives its bound.
     ///   - id: Which one it is, for people and for the application: 1 to 128 bytes of UTF-8.
     ///   - expectedEnd: In what time it is expected to end, for people; nil where that is not known.
     /// - Throws: ``SharedCoreError/Code/guardFailed`` when a request for hand-over is pending, when the core is to stop, or when it is
@@ -335,10 +335,10 @@ extension CoreContext {
         return OpenActivity(activity: open.first { $0.isSameWork(as: activity) } ?? activity, context: self)
     }
 
-    /// Commits what is to be changed about the activities, anew where another call of this core was faster.
+    /// Commits a change of the activities, and tries again where another call of this core was faster.
     ///
     /// - Parameter change: The transaction; nil when there is nothing to change.
-    /// - Returns: What stood before, and the commit with which it stands as it is to be.
+    /// - Returns: The activities before the change, and the commit with which they have the wanted state.
     fileprivate func changeActivities(
         _ change: (OpenWork, ReadConsistency) async throws(SharedCoreError) -> Transaction?
     ) async throws(SharedCoreError) -> (before: OpenWork, revision: Revision) {
@@ -360,7 +360,7 @@ extension CoreContext {
 ///
 /// Source: contract C17.
 public struct OpenActivity: Sendable {
-    /// What it is.
+    /// The activity.
     public let activity: Activity
 
     fileprivate let context: CoreContext
@@ -385,10 +385,10 @@ public struct OpenActivity: Sendable {
 final class GiveUpCall: Sendable {
     private let handler = Mutex<(@Sendable () -> Void)?>(nil)
 
-    /// Whether there is anything to call.
+    /// True if a handler is set.
     var isAwaited: Bool { handler.withLock { $0 != nil } }
 
-    /// Has `body` called, on the participants' thread: it must return at once, or never.
+    /// Sets the handler. It is called on the participants' thread: it must return at once, or never.
     func onCall(_ body: @escaping @Sendable () -> Void) {
         handler.withLock { $0 = body }
     }

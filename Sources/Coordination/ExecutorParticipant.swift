@@ -26,7 +26,7 @@ public final class ExecutorParticipant: Sendable {
     /// - Parameters:
     ///   - group: An open handle, with the role ``SessionRole/executor``.
     ///   - options: Deadlines and lifetimes, the same in all processes of the group.
-    ///   - environment: What it has of the machine around it: clock, process control, witness, chance.
+    ///   - environment: Its interfaces to the machine: clock, process control, witness, seed.
     ///   - core: Makes the core for each ownership.
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a handle of another role, or one through which another
     ///   participant takes part that has not ended.
@@ -49,13 +49,13 @@ public final class ExecutorParticipant: Sendable {
 
     /// Waits for the message of a call-id and takes it, or for the call of that id.
     ///
-    /// What is in the inbox comes at once. Otherwise the owner's core is waited for; where there is no owner, or the
-    /// owner goes away or freezes, this participant becomes the owner and runs the core.
+    /// Returns a message that is in the inbox at once. Otherwise waits for the owner's core; if there is no owner, or
+    /// the owner goes away or freezes, this participant becomes the owner and runs the core.
     ///
     /// - Parameters:
-    ///   - callID: What the push announced.
+    ///   - callID: The call-id that the push announced.
     ///   - timeout: How long to wait, over everything (contract C7). The core may run on for others.
-    ///   - insisting: Whether the core has to run here, also when the inbox has the message: refused while a Main owns.
+    ///   - insisting: True if the core has to run here, also when the inbox has the message: refused while a Main owns.
     ///   - reporting: Told why no core runs here for it, each time that this is another reason. Called on the
     ///     participants' thread: it must return at once.
     /// - Throws: ``CoordinationError/Code/timeout`` at the deadline, and ``CoordinationError/Code/coreFailed`` where the
@@ -70,8 +70,8 @@ public final class ExecutorParticipant: Sendable {
         try await message(for: MessageID(callID), timeout: timeout, insisting: insisting, reporting: reporting)
     }
 
-    /// Waits for a message whose identity matches, and takes it: as ``message(forCallID:timeout:insisting:reporting:)`` does, for
-    /// callers that know more than its call-id.
+    /// Waits for a message that matches an identity, and takes it. Works as
+    /// ``message(forCallID:timeout:insisting:reporting:)``, for callers that know more than the call-id.
     ///
     /// Source: contract C21.
     public func message(
@@ -103,8 +103,9 @@ public final class ExecutorParticipant: Sendable {
 
     /// Says that a message was shown: it is not delivered again.
     ///
-    /// - Returns: Whether the message was still this participant's. Where it was not, a core has updated or withdrawn it, or a Main has
-    ///   acknowledged it: ask again, to get what it is now or that there is nothing to show (contract C22).
+    /// - Returns: True if the message was still this participant's. If it was not, a core has updated or withdrawn it,
+    ///   or a Main has acknowledged it. Ask again to get its present content, or to learn that there is nothing to show
+    ///   (contract C22).
     @discardableResult
     public func acknowledge(_ message: TakenMessage) async throws(CoordinationError) -> Bool {
         try await participant.acknowledge(message)
@@ -139,9 +140,9 @@ public final class ExecutorParticipant: Sendable {
     }
 }
 
-/// What came of asking for a message.
+/// The result of a request for a message.
 public struct MessageResult: Hashable, Sendable {
-    /// What there is to do.
+    /// The content to show.
     public enum Content: Hashable, Sendable {
         /// Show it, then acknowledge it with ``ExecutorParticipant/acknowledge(_:)``.
         case message(TakenMessage)
@@ -153,7 +154,7 @@ public struct MessageResult: Hashable, Sendable {
         case nothingToShow
     }
 
-    /// Where it came from.
+    /// The origin of the content.
     public enum Source: String, Hashable, Sendable {
         /// Another participant's core stored it, or another participant has shown it already.
         case inbox

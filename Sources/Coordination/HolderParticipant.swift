@@ -23,9 +23,10 @@ public final class HolderParticipant: Sendable {
     /// - Parameters:
     ///   - group: An open handle, with another role than ``SessionRole/main`` and ``SessionRole/executor``.
     ///   - options: Deadlines and lifetimes, the same in all processes of the group.
-    ///   - environment: What it has of the machine around it: clock, process control, witness, chance.
-    ///   - woken: Told once of each wake of a Main that rests here, with that Main's process: by this holder, or by a participant that needs
-    ///     the Main. A host tells the Main's keeper, whose watchdog holds from then on.
+    ///   - environment: Its interfaces to the machine: clock, process control, witness, seed.
+    ///   - woken: Called once for each wake of a Main that rests here, with that Main's process. The wake is by this
+    ///     holder, or by a participant that needs the Main. A host tells the Main's keeper, so that its watchdog holds
+    ///     from then on.
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a handle of a Main or an Executor, or one through which a participant takes part.
     public init(
         of group: any SharedStore, options: CoordinationOptions = CoordinationOptions(),
@@ -61,7 +62,7 @@ public final class HolderParticipant: Sendable {
         await holder.setKeepAlive(at: instant)
     }
 
-    /// Whether a Main rests here.
+    /// True while a Main rests here.
     public var isHolding: Bool {
         get async { await holder.isHolding }
     }

@@ -28,7 +28,7 @@ public final class MainParticipant: Sendable {
     /// - Parameters:
     ///   - group: An open handle, with the role ``SessionRole/main``.
     ///   - options: Deadlines and lifetimes, the same in all processes of the group.
-    ///   - environment: What it has of the machine around it: clock, process control, witness, chance.
+    ///   - environment: Its interfaces to the machine: clock, process control, witness, seed.
     ///   - core: Makes the core for each ownership.
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a handle of another role, or one through which another
     ///   participant takes part that has not ended.
@@ -52,10 +52,10 @@ public final class MainParticipant: Sendable {
     /// Becomes the owner and starts the core; returns when it runs.
     ///
     /// - Parameters:
-    ///   - takingOver: Whether another Main that owns is asked to hand over, and fenced if it does not.
-    ///   - insisting: Whether the owner's activities are interrupted. Otherwise they are waited for, each for its bound at most
-    ///     (contract C17). A Main that waits already insists when this is called again. With `takingOver` it replaces the
-    ///     request of a Main that does not insist, which is refused then, or waits behind this one.
+    ///   - takingOver: True to ask another Main that owns to hand over, and to fence it if it does not.
+    ///   - insisting: True to interrupt the owner's activities. Otherwise they are waited for, each for its bound at
+    ///     most (contract C17). A Main that waits already insists when this is called again. With `takingOver` it
+    ///     replaces the request of a Main that does not insist, which is refused then, or waits behind this one.
     ///   - reporting: Told why it waits, each time that this is another reason: until the core runs, and again when it does
     ///     not run any more, until this Main ends. Called on the participants' thread: it must return at once. It is kept
     ///     until then, and must not keep this Main.
@@ -98,9 +98,9 @@ public final class MainParticipant: Sendable {
     /// watch or observation of the group is open: with one, the store reads the group every 10 s. Through a local hub a
     /// process wakes every 5 s, and for each commit of the group.
     ///
-    /// The holder wakes it for a push, a call that waits, a request for hand-over and a keep-alive; then, and by ``resume(for:)``, this Main
-    /// owns for itself again, and its core goes on. Where it does not resume within ``CoordinationOptions/wakeBound``, its holder gives the core
-    /// up and releases the ownership.
+    /// The holder wakes it for a push, a call that waits, a request for hand-over and a keep-alive. This Main then owns
+    /// for itself again, as after ``resume(for:)``, and its core goes on. If it does not resume within
+    /// ``CoordinationOptions/wakeBound``, its holder gives the core up and releases the ownership.
     ///
     /// Source: contract C26.
     ///
@@ -119,7 +119,7 @@ public final class MainParticipant: Sendable {
     /// Owns for itself again after a rest; returns when the core goes on. While the core is
     /// becoming quiet, ``rest()`` throws ``CoordinationError/Code/refused`` then. A Main that does not rest goes on.
     ///
-    /// - Parameter wake: What the core is told.
+    /// - Parameter wake: The reason that the core is given.
     /// - Throws: ``CoordinationError/Code/fenced`` where the rest was over: another epoch owns, or this Main owns anew and starts another core;
     ///   ``CoordinationError/Code/coreFailed`` where the core has not become quiet for an earlier rest within
     ///   ``CoordinationOptions/stopTimeout``; ``CoordinationError/Code/cancelled`` and ``CoordinationError/Code/closed``.
@@ -129,7 +129,7 @@ public final class MainParticipant: Sendable {
         }
     }
 
-    /// Whether this Main rests now.
+    /// True while this Main rests.
     public var isAtRest: Bool {
         get async { await participant.state.isAtRest }
     }
@@ -148,7 +148,7 @@ public final class MainParticipant: Sendable {
     /// Source: contract C22.
     ///
     /// - Parameter id: Exactly the identity with which the core has delivered it.
-    /// - Returns: Whether it waited to be acknowledged.
+    /// - Returns: True if the message waited to be acknowledged.
     /// - Throws: As ``pushes()``.
     @discardableResult
     public func acknowledge(_ id: MessageID) async throws(CoordinationError) -> Bool {
@@ -159,8 +159,8 @@ public final class MainParticipant: Sendable {
 
     /// Begins to take the pushes that are routed to Main, `push.routes` of the host. A call that was made before ends.
     ///
-    /// What is taken is this Main's until it is acknowledged, given back, or its session ends; it is not taken back when
-    /// another Main takes over. A push that no Main takes ends with `inbox.lifetime`; the timeline tells.
+    /// A push that is taken is this Main's until it is acknowledged, given back, or its session ends; it is not taken
+    /// back when another Main takes over. A push that no Main takes ends with `inbox.lifetime`; the timeline tells.
     ///
     /// Source: contract P13.
     ///
@@ -174,7 +174,7 @@ public final class MainParticipant: Sendable {
 
     /// Says that a push was dealt with: it is gone, and the timeline tells of it. Acknowledging twice does no harm.
     ///
-    /// - Returns: Whether the push was still this Main's.
+    /// - Returns: True if the push was still this Main's.
     /// - Throws: As ``pushes()``. After ``CoordinationError/Code/store`` the push stays in hand: call again.
     @discardableResult
     public func acknowledge(_ push: TakenPush) async throws(CoordinationError) -> Bool {

@@ -17,13 +17,13 @@ extension SharedStore {
     ///
     /// - Parameters:
     ///   - options: Deadlines and lifetimes, the same in all processes of the group.
-    ///   - environment: What it has of the machine around it: clock, process control, witness, chance.
-    ///   - takingOver: Whether another Main that owns is asked to hand over, and fenced if it does not.
-    ///   - insisting: Whether the owner's activities are interrupted, instead of waited for.
+    ///   - environment: Its interfaces to the machine: clock, process control, witness, seed.
+    ///   - takingOver: True to ask another Main that owns to hand over, and to fence it if it does not.
+    ///   - insisting: True to interrupt the owner's activities instead of waiting for them.
     ///   - reporting: Told why it waits, as in ``MainParticipant/start(takingOver:insisting:reporting:)``.
     ///   - core: Makes the core for each ownership.
-    ///   - body: What the application does while it owns, in a task of its own.
-    /// - Returns: What `body` returned.
+    ///   - body: The work of the application while it owns, in a task of its own.
+    /// - Returns: The result of `body`.
     /// - Throws: What `body` throws; before it begins, what ``MainParticipant/start(takingOver:insisting:reporting:)`` throws, and
     ///   ``SharedCoreError/Code/invalidArgument`` for a handle of another role. When the Main ends by itself:
     ///   ``CoordinationError/Code/coreFailed``, ``CoordinationError/Code/superseded`` or
@@ -67,10 +67,10 @@ extension SharedStore {
     ///
     /// - Parameters:
     ///   - options: Deadlines and lifetimes, the same in all processes of the group.
-    ///   - environment: What it has of the machine around it: clock, process control, witness, chance.
+    ///   - environment: Its interfaces to the machine: clock, process control, witness, seed.
     ///   - core: Makes the core for each ownership.
-    ///   - body: What the process is there for.
-    /// - Returns: What `body` returned.
+    ///   - body: The work of the process.
+    /// - Returns: The result of `body`.
     /// - Throws: What `body` throws, and ``SharedCoreError/Code/invalidArgument`` for a handle of another role.
     public func withExecutor<Value>(
         options: CoordinationOptions = CoordinationOptions(),
@@ -150,8 +150,9 @@ extension CoordinationError {
 }
 
 extension SharedStore {
-    /// Whether a handle whose watch has ended with ``SharedCoreError/Code/unavailable`` can never be used again, as when the
-    /// group's files were removed. A hub or a cluster that is away ends no watch.
+    /// Returns true if this handle can never be used again after its watch has ended with
+    /// ``SharedCoreError/Code/unavailable``, as when the group's files were removed. A hub or a cluster that is away
+    /// ends no watch.
     package func isLost() async -> Bool {
         do throws(SharedCoreError) {
             try await sync()

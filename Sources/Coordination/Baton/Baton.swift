@@ -32,7 +32,7 @@ public struct Baton: Sendable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - kind: Its format and version: 1 to 64 of the characters `a` to `z`, `0` to `9`, `-`, `.` and `/`.
-    ///   - bytes: What the next core needs to know: at most 64 KiB.
+    ///   - bytes: The information that the next core needs: at most 64 KiB.
     ///   - calls: The calls that move, which the core has begun and not ended: 1 to 4.
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` for what breaks one of these rules.
     public init(_ kind: String, bytes: [UInt8], calls: [CallID]) throws(SharedCoreError) {
@@ -58,7 +58,8 @@ public struct Baton: Sendable, CustomStringConvertible {
         "“\(kind)”, \(bytes.count) bytes, \(files.count) descriptors, \(calls.count) calls"
     }
 
-    /// Whether a text is a kind.
+    /// Returns true if `text` satisfies the rule for a kind: 1 to 64 of the characters `a` to `z`, `0` to `9`, `-`, `.`
+    /// and `/`.
     package static func isKind(_ text: String) -> Bool {
         1...64 ~= text.utf8.count
             && text.utf8.allSatisfy {
@@ -72,7 +73,7 @@ public struct Baton: Sendable, CustomStringConvertible {
     }
 }
 
-/// What became of a baton, as the core learns that gave it. New ones may be added.
+/// The outcome of a baton, as reported to the core that gave it. New values may be added.
 ///
 /// Source: contract C25.
 public struct BatonEnd: Hashable, Sendable, CustomStringConvertible {
@@ -88,7 +89,7 @@ public struct BatonEnd: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { name.rawValue }
 
-    /// Whether the calls are this core's to end over the network.
+    /// True if the core that gave the baton must end the calls over the network.
     public var isOwn: Bool { self == .failed || self == .expired || self == .refused }
 
     /// An owner has the calls: send nothing, and close what is open. A `shutdown` of a socket would end that of the new owner.
@@ -104,7 +105,7 @@ public struct BatonEnd: Hashable, Sendable, CustomStringConvertible {
     public static let unknown = BatonEnd(.unknown)
 }
 
-/// What a core has given.
+/// A core and the baton that it has given.
 struct CoreBaton: Sendable {
     let core: any Core
     let baton: Baton

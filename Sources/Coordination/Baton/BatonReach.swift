@@ -56,14 +56,16 @@ extension OwnershipView {
 }
 
 extension HandoverRecord {
-    /// Whether its author and an owner are processes of one machine. A process over a network has the boot id 0.
+    /// True if the request's author and the owner are processes of one machine. A process over a network has the boot
+    /// id 0.
     fileprivate func isOnMachine(of owner: ProcessIdentity) -> Bool {
         process.bootID == owner.bootID && process.bootID != BootID(high: 0, low: 0)
     }
 }
 
 extension Activity {
-    /// Whether it moves to the author of a request, which this part of its baton reaches.
+    /// True if the activity moves to the author of `request`: the author takes the activity's kind of baton, and
+    /// `reach` covers the part of the baton that the activity needs.
     func moves(to request: HandoverRecord, over reach: BatonReach) -> Bool {
         guard let moves, request.takes.contains(moves) else { return false }
         return reach == .descriptors || (reach == .bytes && needs == .bytes)

@@ -30,9 +30,9 @@ package struct BatonRecord: StoredRecord {
     package var calls: [String]
     /// The run of the machine that ``deadline`` counts in.
     package var bootID: BootID
-    /// Until when it is kept.
+    /// The end of the time for which it is kept.
     package var deadline: BootInstant
-    /// Where the processes listen that keep it.
+    /// The addresses of the processes that keep it: the paths of their sockets, or ``hub``.
     package var keepers: [String]
 
     package init(
@@ -67,7 +67,7 @@ package struct BatonRecord: StoredRecord {
             keepers: [keeper])
     }
 
-    /// What the timeline tells of it.
+    /// The text for the timeline: the kind and the sizes.
     package var title: String { "“\(kind)”, \(byteCount) bytes, \(descriptorCount) descriptors, \(calls.count) calls" }
 
     /// The keys of the calls that an offered baton names: no other place ends them.
@@ -114,7 +114,7 @@ extension BatonRecord {
     }
 }
 
-/// Where the host listens that keeps batons as well. Lives with the host's session.
+/// The socket of the host that also keeps batons. Lives with the host's session.
 package struct BatonHostRecord: StoredRecord {
     package var path: String
 
@@ -149,7 +149,7 @@ package struct GivenBaton: Hashable, Sendable {
     /// How long after its deadline the store forgets it.
     package let lifetime: Duration
     package var phase = Phase.kept
-    /// Whether a commit that offers it may have taken effect.
+    /// True if a commit that offers it may have taken effect.
     package var isUnclear = false
     /// How it ends where a commit that ends it may have taken effect.
     package var unclearEnd: BatonEnd?
@@ -162,7 +162,7 @@ package struct GivenBaton: Hashable, Sendable {
     package var isOffered: Bool { if case .offered = phase { true } else { false } }
 }
 
-/// What a commit does to the baton that its author has given.
+/// The effect of a commit on the baton that its author has given.
 package enum BatonStep: Hashable, Sendable {
     case offers
     case ends(BatonEnd)

@@ -2,21 +2,21 @@ package import CoreAPI
 
 /// How a baton travels to another process: what only the system can do.
 package protocol BatonTransport: Sendable {
-    /// Keeps what a core has given, for the process that owns next.
+    /// Keeps a baton that a core has given, for the process that owns next.
     func keep(_ baton: Baton, of epoch: Revision) throws(SharedCoreError) -> any BatonKeeping
-    /// Asks those that keep a baton for it.
+    /// Requests a baton from the processes that keep it.
     ///
-    /// - Returns: Why none has it as a failure, for people.
+    /// - Returns: The baton; the failure says, for people, why no process has it.
     func fetch(_ record: BatonRecord) async -> Result<FetchedBaton, BatonProblem>
 }
 
-/// What keeps a baton in this process.
+/// The keeper of a baton in this process.
 package protocol BatonKeeping: Sendable {
-    /// Where it is to be had.
+    /// The path of the socket at which the keeper gives the baton.
     var path: String { get }
     /// Gives duplicates to the host that listens at a path.
     ///
-    /// - Returns: Whether the host has said that it keeps them. One that does not answer in time is left out.
+    /// - Returns: True if the host has confirmed that it keeps them; false if it does not answer in time.
     func deposit(at path: String, until deadline: BootInstant) async -> Bool
     /// Closes the duplicates. Idempotent.
     func close()
@@ -34,7 +34,7 @@ package struct FetchedBaton: Sendable {
 /// Why a baton cannot be used, for people.
 package struct BatonProblem: Error, Sendable {
     let text: String
-    /// Whether it may be another at once.
+    /// True if the problem may be temporary, so that another attempt can succeed at once.
     var mayPass = false
 
     init(_ text: String) {

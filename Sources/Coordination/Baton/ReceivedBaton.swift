@@ -30,7 +30,7 @@ public final class ReceivedBaton: Sendable {
     /// Its format and version, from ``CoordinationOptions/takesBatons`` or from a baton that a core of this participant
     /// has given.
     public let kind: String
-    /// What the former core has written.
+    /// The bytes that the former core has written.
     public let bytes: [UInt8]
     /// The calls that move with it.
     public let calls: [CallID]
@@ -229,7 +229,7 @@ typealias BatonTeller =
         _ kind: TimelineEntry.Kind, _ from: Revision, _ reason: String, _ transaction: inout Transaction
     ) throws(SharedCoreError) -> Void
 
-/// What a core gets of a former owner.
+/// The baton that a core receives from a former owner.
 final class ReceivedBatonSlot: Sendable {
     private let content = Mutex<ReceivedBaton?>(nil)
 
@@ -246,7 +246,7 @@ extension CoreContext {
     /// Source: contract C25.
     public var baton: ReceivedBaton? { received.baton }
 
-    /// Closes what the core has not taken of the baton. Where it was not applied the next epoch gets it.
+    /// Closes the parts of the baton that the core has not taken. A baton that was not applied goes to the next epoch.
     func dropReceivedBaton() {
         received.baton?.drop()
         received.baton = nil

@@ -12,7 +12,7 @@ public struct Call: Hashable, Sendable {
         case outgoing = 2
     }
 
-    /// What a call may carry at its service level.
+    /// The media that a call may carry at its service level.
     public struct Media: OptionSet, Hashable, Sendable {
         public static let audio = Media(rawValue: 1)
         public static let video = Media(rawValue: 2)
@@ -46,7 +46,7 @@ public struct Call: Hashable, Sendable {
         }
 
         let kind: Kind
-        /// What failed, for people; empty for the others.
+        /// The description of the failure, for people; empty for the other reasons.
         public let text: String
 
         init(_ kind: Kind, _ text: String = "") {
@@ -73,7 +73,7 @@ public struct Call: Hashable, Sendable {
 
         /// Something failed.
         ///
-        /// - Parameter text: What, for people: at most 256 bytes of UTF-8.
+        /// - Parameter text: The failure, for people: at most 256 bytes of UTF-8.
         public static func failed(_ text: String) -> EndReason { EndReason(.failed, text) }
     }
 
@@ -87,11 +87,11 @@ public struct Call: Hashable, Sendable {
     public let to: String
     /// The account that it belongs to; empty for the only one.
     public let account: String
-    /// What it may carry at its service level.
+    /// The media that it may carry at its service level.
     public let media: Media
     /// How far it is.
     public let state: State
-    /// The owner whose core has it; nil for one that has ended, and for one that moves from one core to the next (C25).
+    /// The owner of the core that has the call; nil for a call that has ended or that moves between cores (C25).
     public let holder: GroupOwner?
     /// When it began, by the clock of the run of the machine that ``bootID`` names; so are the other two.
     public let began: BootInstant
@@ -102,10 +102,11 @@ public struct Call: Hashable, Sendable {
     /// The run of the machine that its times count in.
     public let bootID: BootID
 
-    /// Whether it has not ended.
+    /// True if the call has not ended.
     public var isOpen: Bool { state.isOpen }
 
-    /// Whether it moves from one core to the next: until an owner has applied its baton, no core takes a command for it.
+    /// True while the call moves from one core to the next: until an owner has applied its baton, no core takes a
+    /// command for it.
     ///
     /// Source: contract C25.
     public var isMoving: Bool { isOpen && holder == nil }
@@ -142,7 +143,7 @@ extension Call.State {
     }
 }
 
-/// What a core says of a call that begins.
+/// The description of a call that a core begins.
 public struct CallDescription: Hashable, Sendable {
     static let maximumByteCount = 512
     package static let maximumReasonByteCount = 256
@@ -157,7 +158,7 @@ public struct CallDescription: Hashable, Sendable {
     public var to: String
     /// The account that it belongs to; empty for the only one.
     public var account: String
-    /// What it may carry at its service level.
+    /// The media that it may carry at its service level.
     public var media: Call.Media
 
     public init(

@@ -1,6 +1,6 @@
 package import CoreAPI
 
-/// What a process asks the holder of a call to do.
+/// A request of a process to the holder of a call.
 ///
 /// Source: contract C24.
 public enum CallCommand: UInt8, Hashable, Sendable, CaseIterable, CustomStringConvertible {
@@ -73,10 +73,11 @@ package struct CommandRecord: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// Whether it is for a call, and no other of its id.
+    /// Returns true if the command is for `call`, not for another call of the same id.
     package func isFor(_ call: CallRecord) -> Bool { (callBootID, callBegan) == (call.bootID, call.began) }
 
-    /// Whether its time is over; false where that is told in another run of a machine.
+    /// Returns true if the command's deadline has passed. Returns false if the deadline counts in another run of a
+    /// machine.
     package func isOver(at now: BootInstant, in bootID: BootID) -> Bool { bootID == self.bootID && deadline <= now }
 }
 
@@ -130,12 +131,12 @@ extension CallKey {
         try KeyPrefix(commandPath + call.text.dropFirst(records.path.utf8.count) + "/")
     }
 
-    /// Where a command of a session stands.
+    /// Returns the key of a command that a session sends.
     package static func command(_ number: UInt64, of session: SessionID, for call: Key) throws(SharedCoreError) -> Key {
         try Key("\(commands(for: call).path)\(session)-\(number)")
     }
 
-    /// Where the holder says how far it is with a command.
+    /// Returns the key at which the holder reports its progress with a command.
     package static func progress(of command: Key) throws(SharedCoreError) -> Key { try Key(command.text + "/taken") }
 
     /// The command that a key of progress belongs to, as text; nil for any other key.
@@ -199,7 +200,7 @@ package struct CallSight {
     let call: Key
     private var entries: [Key: Entry] = [:]
     package private(set) var owner: Revision?
-    /// Whether it moves from one core to the next.
+    /// True while the call moves from one core to the next.
     private var isMoving = false
 
     package init(of call: Key) {
@@ -241,7 +242,7 @@ package struct CallSight {
 
     package subscript(key: Key) -> Entry? { entries[key] }
 
-    /// Whether a call is open, and no other of its id.
+    /// Returns true if `call` is open. Another call of the same id does not count.
     func isOpen(_ call: CallRecord) -> Bool {
         open.map { ($0.record.began, $0.record.bootID) == (call.began, call.bootID) } ?? false
     }
@@ -252,6 +253,6 @@ package struct CallSight {
             .sorted { $0.creationRevision < $1.creationRevision }
     }
 
-    /// What the holder says of commands that are gone.
+    /// The keys of progress without a command: the command was removed.
     var leftovers: [Key] { CallKey.leftovers(among: entries.keys) }
 }

@@ -52,7 +52,7 @@ public final class CallCommands: AsyncSequence, Sendable {
         private let call: OpenCall
         private let watch: Watch
         private var sight: CallSight
-        /// What was taken here: the watch may tell of it later than the commit returns.
+        /// The commands taken here: the watch may deliver a commit after that commit has returned.
         private var taken: Set<Key> = []
         private var hasBegun = false
 
@@ -121,18 +121,19 @@ public final class CallCommands: AsyncSequence, Sendable {
             }
         }
 
-        /// Removes what is said of commands whose senders have ended.
+        /// Removes the progress of commands that ended with the session of their sender.
         private nonisolated(nonsending) func removeLeftovers() async throws(SharedCoreError) {
             for key in sight.leftovers { _ = try await call.context.store.delete(key) }
         }
     }
 }
 
-/// A command that a core has taken. It says what came of it, once; a core that ends before it has leaves that unknown.
+/// A command that a core has taken. The core reports the outcome once; if the core ends before that, the outcome is
+/// unknown.
 ///
 /// Source: contract C24.
 public struct ReceivedCallCommand: Sendable {
-    /// What is to be done.
+    /// The requested change.
     public let command: CallCommand
     /// The call that it is for.
     public let call: CallID

@@ -8,7 +8,7 @@ package enum CallKey {
     /// Selects the records of all calls.
     package static let records: KeyPrefix = ".sharedcore/calls/call/"
 
-    /// Where the record of a call stands.
+    /// Returns the key of the record of a call.
     package static func record(of id: CallID) throws(SharedCoreError) -> Key {
         try Key(records.path + ItemName(id.text).text)
     }
@@ -36,7 +36,7 @@ package struct CallRecord: Hashable, Sendable {
 
     package private(set) var call: CallDescription
     package var state: Call.State
-    /// Whether an ended one need not be shown again.
+    /// True if an ended call need not be shown again.
     package var isAcknowledged = false
     package let bootID: BootID
     package let began: BootInstant
@@ -66,14 +66,15 @@ package struct CallRecord: Hashable, Sendable {
         set { call.media = newValue }
     }
 
-    /// Whether it is the record of a call that is described so. The media may have changed since it began.
+    /// Returns true if this is the record of the described call. The media may have changed since it began.
     func isRecord(of description: CallDescription) -> Bool {
         var former = call
         former.media = description.media
         return former == description
     }
 
-    /// Says that the call need not be shown again. What it was is forgotten.
+    /// Marks the call as one that need not be shown again, and drops its description except the id, the direction and
+    /// the media.
     mutating func acknowledge() {
         if case .ended(let reason) = state { state = .ended(Call.EndReason(reason.kind)) }
         call = CallDescription(call.id, call.direction, from: "", to: "", media: call.media)
@@ -173,7 +174,7 @@ extension CallRecord {
         return ended.sorted { $0.revision < $1.revision }.prefix(max(0, ended.count + more - maximumEndedCount))
     }
 
-    /// The same of those that were acknowledged: those whose calls ended first, since what waits for an id waits for a late call.
+    /// Returns the surplus of acknowledged calls, those that ended first: a wait for an id waits for a late call.
     static func acknowledgedSurplus(
         among entries: some Sequence<Entry>, with more: Int, in bootID: BootID
     ) -> some Collection<Entry> {
@@ -197,7 +198,7 @@ extension Transaction {
 }
 
 extension Entry {
-    /// Whether a call's record was written under an ownership that is over.
+    /// Returns true if a call's record was written under an earlier ownership.
     package func isOlder(than owner: Revision?) -> Bool { owner.map { revision < $0 } ?? true }
 }
 
@@ -218,7 +219,7 @@ struct CallsView: Hashable {
         set(OwnershipKey.baton, to: baton)
     }
 
-    /// Takes in what a watch of ``prefixes`` delivers.
+    /// Applies an event of a watch of ``prefixes``.
     mutating func apply(_ event: WatchEvent) {
         switch event {
         case .snapshot(let snapshot), .lagged(let snapshot):
@@ -239,7 +240,8 @@ struct CallsView: Hashable {
         }
     }
 
-    /// The open calls, the oldest first, then those that have ended, the newest first. What was acknowledged or cannot be read is left out.
+    /// The open calls, the oldest first, then those that have ended, the newest first. Acknowledged and unreadable
+    /// calls are left out.
     var calls: [Call] {
         let calls = entries.values.compactMap { entry -> (entry: Entry, call: Call)? in
             guard let record = CallRecord(entry.value), !record.isAcknowledged else { return nil }

@@ -15,7 +15,7 @@ extension Calls {
     /// Source: contract C24.
     ///
     /// - Parameters:
-    ///   - command: What the holder is asked to do.
+    ///   - command: The command for the holder.
     ///   - id: The id of the call.
     ///   - timeout: How long to wait for the holder.
     /// - Throws: ``CoordinationError/Code/notFound`` when no call of the id is open; ``CoordinationError/Code/timeout``
@@ -127,8 +127,8 @@ extension Calls {
         return outcome(of: progress)
     }
 
-    /// Whether the record of a call shows what a command asked for: a holder that stops, as for a hand-over, may end the call without an
-    /// answer.
+    /// Returns true if the call's record shows the end that a command asked for: a holder that stops, as for a
+    /// hand-over, may end the call without an answer.
     private func shows(_ command: CallCommand, of call: CallRecord, at key: Key) async -> Bool {
         guard let end = command.end, let entry = try? await store.get(key), let record = CallRecord(entry.value) else {
             return false

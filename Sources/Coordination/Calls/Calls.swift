@@ -27,8 +27,8 @@ public struct Calls: Sendable {
         self.clock = clock
     }
 
-    /// Returns the open calls, the oldest first, then those that have ended and were not acknowledged, the newest first. A
-    /// call whose holder has ended is among these, as ``Call/EndReason/lost``.
+    /// Returns the open calls, the oldest first, then those that have ended and were not acknowledged, the newest
+    /// first. A call is listed as ended, with ``Call/EndReason/lost``, if its holder has ended.
     public func list() async throws(SharedCoreError) -> [Call] {
         // A dead holder is not to be believed, where the backend can tell.
         _ = try await store.sessions()
@@ -60,7 +60,7 @@ public struct Calls: Sendable {
     /// Says that an ended call need not be shown again. A process that waits for its id afterwards hears that there is
     /// nothing to show, for 5 minutes, unless 128 calls that ended later were acknowledged.
     ///
-    /// - Returns: Whether there was one: false where it was acknowledged before, is open, or is not known.
+    /// - Returns: True if there was an ended call; false if it was acknowledged before, is open, or is not known.
     @discardableResult
     public func acknowledge(_ id: CallID) async throws(SharedCoreError) -> Bool {
         let key = try CallKey.record(of: id)

@@ -9,12 +9,12 @@ extension CoreContext {
     /// Source: contract C23, C17.
     ///
     /// - Parameters:
-    ///   - call: What it is.
+    ///   - call: The description of the call.
     ///   - state: How far it is.
     ///   - moves: The kind of the ``Baton`` with which another core can go on with it; nil while none can. See
     ///     ``OpenCall/setMoves(_:needs:)``.
-    ///   - needs: What that core needs of the baton. A call that needs the bytes alone also moves between two machines,
-    ///     if both participants are clients of a hub that keeps batons.
+    ///   - needs: The part of the baton that this core needs. A call that needs the bytes alone also moves between two
+    ///     machines, if both participants are clients of a hub that keeps batons.
     /// - Throws: As ``begin(_:id:expectedEnd:)``, so that no call begins while a Main waits for this core, or when the core is to stop;
     ///   ``SharedCoreError/Code/guardFailed`` also when another call of this id is open; ``SharedCoreError/Code/invalidArgument`` for
     ///   texts that are too long, for a state that is an end, and for a kind that breaks its rule.
@@ -86,7 +86,7 @@ extension CoreContext {
             .guardFailed, "The activity is that of a call, and ends with it.", at: OwnershipKey.activities.text)
     }
 
-    /// Whether a record is that of a call that is open here.
+    /// Returns true if the entry is the record of a call that is open here.
     func isOpen(_ entry: Entry) -> Bool {
         !entry.isOlder(than: epoch) && CallRecord(entry.value)?.state.isOpen == true
     }
@@ -153,8 +153,8 @@ extension CoreContext {
     /// How many calls are ended in one commit: a larger one has no room in a group that is full (contract S10).
     private static let endedAtOnce = 4
 
-    /// Ends the calls that the cores of former ownerships have left open, as lost, and keeps no more ended ones than may be. A record that cannot be read is removed, and so is what was
-    /// said of commands whose senders have ended.
+    /// Ends, as lost, the calls that the cores of former ownerships have left open, and removes the surplus of ended
+    /// calls. Removes unreadable records, and the progress of commands whose senders have ended.
     ///
     /// Source: contract C23.
     ///
@@ -224,14 +224,14 @@ public struct OpenCall: Sendable {
 
     /// Says with which baton the call can move from now on, or that it cannot, as while a re-INVITE is under way.
     ///
-    /// While the call moves it delays no Main that takes batons of this kind. Where a Main waits for another activity anyway, the call may
-    /// stop to move: that Main then waits for it as for any call (C17), and may insist.
+    /// While the call moves it delays no Main that takes batons of this kind. If that Main must wait for another
+    /// activity anyway, the call may stop to move: the Main then waits for it as for any call (C17), and may insist.
     ///
     /// Source: contract C25.
     ///
     /// - Parameters:
     ///   - kind: The kind of the ``Baton``; nil where the call cannot move for now.
-    ///   - needs: What the next core needs of the baton.
+    ///   - needs: The part of the baton that the next core needs.
     /// - Throws: As ``change(to:media:)``; ``SharedCoreError/Code/guardFailed`` also where the call is not to move any more and a Main has asked
     ///   that takes it: begin nothing that cannot move, the core is about to be told. ``SharedCoreError/Code/invalidArgument`` for a kind that
     ///   breaks its rule.

@@ -1,7 +1,7 @@
 package import CoreAPI
 package import Mailboxes
 
-/// What the group still waits for: the expectations, without those that the inbox has an answer for.
+/// The group's open demand: the expectations for which the inbox has no answer.
 ///
 /// Source: contract C9.
 package struct Demand: Sendable {
@@ -13,7 +13,7 @@ package struct Demand: Sendable {
     private let bootID: BootID
     /// The calls that wait, by the item of their call-id.
     private var calls: [ItemName: [Key: Call]] = [:]
-    /// What the inbox has, by the same.
+    /// The messages and marks in the inbox, by the item of their call-id.
     private var answers: [ItemName: Set<Answer>] = [:]
 
     private struct Call: Hashable {
@@ -31,7 +31,7 @@ package struct Demand: Sendable {
         self.bootID = bootID
     }
 
-    /// Takes in what a watch of ``prefixes`` delivers.
+    /// Applies an event of a watch of ``prefixes``.
     package mutating func apply(_ event: WatchEvent) {
         switch event {
         case .snapshot(let snapshot), .lagged(let snapshot):
@@ -44,7 +44,7 @@ package struct Demand: Sendable {
         revision = event.revision
     }
 
-    /// The latest deadline of the calls whose message is not there; nil when there are none.
+    /// The latest deadline of the calls that still wait for their message; nil if none waits.
     package func openUntil(after now: BootInstant) -> BootInstant? {
         var latest: BootInstant?
         for (item, calls) in calls {

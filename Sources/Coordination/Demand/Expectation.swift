@@ -15,16 +15,16 @@ package struct Expectation: StoredRecord {
         self.deadline = deadline
     }
 
-    /// One whose wait is over.
+    /// An expectation past its deadline.
     package static let unreadable = Expectation(
         bootID: BootID(high: 0, low: 0), deadline: BootInstant(nanoseconds: 0))
 
-    /// Where the expectation of a session for an item of the inbox stands.
+    /// Returns the key of a session's expectation for an item of the inbox.
     package static func key(of item: ItemName, for session: SessionID) throws(SharedCoreError) -> Key {
         try Key(path.path + item.text + "/" + session.description)
     }
 
-    /// What a key under ``path`` is about; nil for one of another form.
+    /// Returns the item and the session that a key under ``path`` names; nil for a key of another form.
     package static func place(of key: Key) -> (item: ItemName, session: String)? {
         guard path.contains(key) else { return nil }
         let parts = key.text.dropFirst(path.path.count).split(separator: "/", omittingEmptySubsequences: false)
@@ -47,28 +47,28 @@ extension Expectation {
     }
 }
 
-/// What the calls of one participant wait for, by item: they share one expectation in the store.
+/// The waits of one participant's calls, by item. The calls for one item share one expectation in the store.
 package struct OwnExpectations: Sendable {
     private var deadlines: [ItemName: [Int: BootInstant]] = [:]
 
     package init() {}
 
-    /// Takes in that a call waits. Gives the deadline that the expectation is to have.
+    /// Records that a call waits. Returns the deadline that the expectation must have.
     @discardableResult
     package mutating func expect(_ item: ItemName, before deadline: BootInstant, as number: Int) -> BootInstant {
         deadlines[item, default: [:]][number] = deadline
         return self.deadline(of: item) ?? deadline
     }
 
-    /// Whether a call waits for an item here.
+    /// Returns true if a call waits for an item here.
     package func has(_ item: ItemName, for number: Int) -> Bool { deadlines[item]?[number] != nil }
 
-    /// The deadline that the expectation of an item is to have; nil when no call waits for it.
+    /// The deadline that the expectation of an item must have; nil when no call waits for it.
     package func deadline(of item: ItemName) -> BootInstant? {
         deadlines[item]?.values.max()
     }
 
-    /// Takes in that it waits no more. Gives whether the expectation is to be taken back.
+    /// Records that a call waits no more. Returns true if the expectation must be removed.
     package mutating func forget(_ item: ItemName, as number: Int) -> Bool {
         deadlines[item]?[number] = nil
         guard deadlines[item]?.isEmpty == true else { return false }

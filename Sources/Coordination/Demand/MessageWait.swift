@@ -19,9 +19,9 @@ package struct MessageWait: Hashable, Sendable {
 
     /// When the wait ends.
     package let deadline: BootInstant
-    /// How often the wait looks by itself. Source: contract C13.
+    /// The interval at which the wait reads the inbox by itself. Source: contract C13.
     package let lookInterval: Duration
-    /// Whether others know that this call waits.
+    /// True if the call's expectation is in the store.
     package var isExpected = false
 
     package init(deadline: BootInstant, lookInterval: Duration) {
@@ -29,7 +29,7 @@ package struct MessageWait: Hashable, Sendable {
         self.lookInterval = lookInterval
     }
 
-    /// What to do after a look. What is there is taken even when it comes with the deadline.
+    /// Returns the next step for the state of the inbox. A message that is present at the deadline is still taken.
     package func step(_ state: InboxState, at now: BootInstant) -> Step {
         switch state {
         case .stored: return .take

@@ -1,14 +1,15 @@
 package import CoreAPI
 internal import Mailboxes
 
-/// What becomes of a message that a core changes.
+/// The outcome of a core's change to a message.
 ///
 /// Source: contract C22.
 public enum MessageChange: Hashable, Sendable {
-    /// It stood in the inbox: what is asked for from now on is what the change says.
+    /// It was in the inbox: a participant that asks from now on gets the result of the change.
     case changed
-    /// The same, and a participant had it in hand, which may have shown the former content. Its acknowledgement says that the message
-    /// is not its own any more, and when it asks again it gets what the change says.
+    /// As ``changed``, but a participant had the message in hand and may have shown the former content. Its
+    /// acknowledgement tells it that the message is not its own any more. When it asks again, it gets the result of the
+    /// change.
     case changedInHand
     /// It was acknowledged before, or had nothing to show. Nothing was changed.
     case over

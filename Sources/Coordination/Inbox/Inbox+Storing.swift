@@ -21,8 +21,8 @@ extension Inbox {
         }
     }
 
-    /// Commits a transaction of a message that fits into a value. What the store refuses for its size finds the group full: it can be stored
-    /// later, as it is.
+    /// Commits a transaction of a message that fits into a value. Throws ``SharedCoreError/Code/storageFull`` if the
+    /// store refuses the transaction for its size: the group is full, and the message can be stored later as it is.
     func commit(_ transaction: Transaction) async throws(SharedCoreError) {
         do throws(SharedCoreError) {
             _ = try await mailbox.store.commit(transaction)
@@ -107,7 +107,7 @@ extension Inbox {
         }
     }
 
-    /// What stands in the place of a message that was set aside, after ``forgetNotice(of:)``.
+    /// The entry in the place of a message that was set aside, after ``forgetNotice(of:)``.
     package enum NoticeState: Hashable, Sendable {
         /// Nothing: the message is stored when it is received again.
         case gone
@@ -115,11 +115,11 @@ extension Inbox {
         case taken
         /// A message of the same call-id that can be shown. It stays.
         case message
-        /// Something else than when it was read. It stays.
+        /// An entry that has changed since it was read. It stays.
         case changed
     }
 
-    /// Whether a transaction failed because one of the identity is stored already, or was acknowledged.
+    /// Returns true if a transaction failed because a message of the identity is stored already, or was acknowledged.
     package func isDuplicate(_ error: SharedCoreError, of id: MessageID) -> Bool {
         mailbox.isDuplicate(error, of: id.item)
     }

@@ -15,7 +15,7 @@ extension Inbox {
 
     /// As ``take(_:)``, for a caller that may have seen already that the message is there.
     ///
-    /// - Parameter key: What is deleted in the commit that takes the message.
+    /// - Parameter key: A key to delete in the commit that takes the message.
     package func take(
         _ id: MessageID, firstLook: ReadConsistency, deleting key: Key? = nil
     ) async throws(SharedCoreError) -> InboxTakeResult {
@@ -56,18 +56,18 @@ extension Inbox {
         transaction.delete(try mailbox.keys.key(of: .details, for: taken.delivery.item))
     }
 
-    /// What is remembered of a message that was shown.
+    /// Returns the mark that the inbox keeps for a message that was shown.
     private static func note(of taken: TakenMessage) -> [UInt8] {
         InboxMark(reason: .acknowledged, callID: taken.message.callID).encoded()
     }
 
-    /// Lets others take a message again that this participant does not show.
+    /// Lets other participants take a message that this participant does not show.
     public func giveBack(_ taken: TakenMessage) async throws(SharedCoreError) {
         try await mailbox.giveBack(taken.delivery)
     }
 }
 
-/// What came of asking for a message.
+/// The result of a request for a message.
 public enum InboxTakeResult: Hashable, Sendable {
     /// It is in this participant's hand.
     case taken(TakenMessage)

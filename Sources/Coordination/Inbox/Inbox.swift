@@ -36,31 +36,31 @@ public struct Inbox: Sendable {
         try mailbox.keys.prefix(of: ItemName(callID.text))
     }
 
-    /// What there is for a call-id.
+    /// Returns the state of the inbox for a call-id.
     public func state(
         of callID: CallID, consistency: ReadConsistency = .linearizable
     ) async throws(SharedCoreError) -> InboxState {
         try await state(of: MessageID(callID), consistency: consistency)
     }
 
-    /// What there is for an identity: of the messages that match it, the oldest that can be taken, else one that a participant has in
-    /// hand, else what is remembered.
+    /// Returns the state of the inbox for an identity. Of the messages that match it, the oldest that can be taken
+    /// counts, else one that a participant has in hand, else the mark.
     public func state(
         of id: MessageID, consistency: ReadConsistency = .linearizable
     ) async throws(SharedCoreError) -> InboxState {
         try await find(id, consistency: consistency).state
     }
 
-    /// What the inbox has for an identity.
+    /// The result of a search of the inbox for an identity.
     package struct Finding: Sendable {
         package let state: InboxState
-        /// The identity of what was found; the one that was asked for where that is nothing.
+        /// The identity that was found; the requested one if nothing was found.
         package let id: MessageID
         package let item: QueueItem
         /// The message, or the mark of one that has nothing to show; nil where the message is not there, as yet or since it was
         /// acknowledged.
         private var entry: Entry? { state == .nothingToShow ? item.mark : item.message }
-        /// Which session stored that.
+        /// The session that stored the entry.
         package var author: SessionID? { entry?.origin }
         /// The revision of that; zero where there is none.
         package var revision: Revision { entry?.revision ?? .zero }
@@ -79,7 +79,7 @@ public struct Inbox: Sendable {
         return Finding(state: try InboxState(of: item, id: found), id: found, item: item)
     }
 
-    /// Whether one of two items answers before the other.
+    /// Returns true if the left item answers before the right one.
     private static func comesBefore(_ left: (ItemName, QueueItem), _ right: (ItemName, QueueItem)) -> Bool {
         func rank(_ item: QueueItem) -> (Int, Revision) {
             if let message = item.message { return (item.take == nil ? 0 : 1, message.creationRevision) }
@@ -88,7 +88,7 @@ public struct Inbox: Sendable {
         return (rank(left.1).0, rank(left.1).1, left.0) < (rank(right.1).0, rank(right.1).1, right.0)
     }
 
-    /// The identity whose messages stand in an item of a call-id.
+    /// Returns the identity of the messages in an item of a call-id.
     private static func id(of item: ItemName, callID: CallID) throws(SharedCoreError) -> MessageID {
         guard let sequence = item.parts.sequence else { return MessageID(callID) }
         guard let id = MessageID(callID, sequence: sequence) else {
@@ -102,11 +102,12 @@ public struct Inbox: Sendable {
         package let callID: CallID
         /// The revision at which it was stored.
         package let revision: Revision
-        /// Whether a participant has it in hand.
+        /// True if a participant has it in hand.
         package let isTaken: Bool
     }
 
-    /// Returns the messages that wait to be acknowledged, the oldest first. One that this version cannot read is left out.
+    /// Returns the messages that wait to be acknowledged, the oldest first, without those that this version cannot
+    /// read.
     package func unacknowledged() async throws(SharedCoreError) -> [Unacknowledged] {
         try await mailbox.contents().items.values.compactMap { item -> Unacknowledged? in
             guard let message = item.message, let callID = InboxCoding.callID(of: message) else { return nil }
@@ -171,7 +172,7 @@ public struct Inbox: Sendable {
     /// Source: contract C20.
     ///
     /// - Parameters:
-    ///   - revision: Where a page before has ended, ``InboxPage/next``.
+    ///   - revision: The end of the previous page, ``InboxPage/next``.
     ///   - limit: How many messages at most; at least 1.
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a limit below 1; what ``SharedStore/list(_:consistency:)`` throws.
     public func messages(
@@ -205,7 +206,7 @@ public struct Inbox: Sendable {
     }
 }
 
-/// What the inbox has for an identity.
+/// The state of the inbox for an identity.
 public enum InboxState: Hashable, Sendable {
     /// Nothing yet: worth waiting for.
     case absent
@@ -218,7 +219,7 @@ public enum InboxState: Hashable, Sendable {
     /// It was received and has nothing to show.
     case nothingToShow
 
-    /// Whether a wait for it is over.
+    /// True if this state ends a wait for the message.
     public var endsWait: Bool {
         switch self {
         case .absent, .taken: false
@@ -226,7 +227,7 @@ public enum InboxState: Hashable, Sendable {
         }
     }
 
-    /// What the entries of one item mean.
+    /// Makes the state that the entries of one item represent.
     ///
     /// - Throws: ``SharedCoreError/Code/corrupt`` or ``SharedCoreError/Code/incompatible`` for bytes that are no record
     ///   of this version.
@@ -249,7 +250,7 @@ public enum InboxState: Hashable, Sendable {
 public struct InboxPage: Hashable, Sendable {
     /// The messages, the oldest first.
     public internal(set) var messages: [ListedMessage]
-    /// Where the next page begins; nil when this is the last.
+    /// The revision at which the next page begins; nil when this is the last.
     public internal(set) var next: Revision?
 }
 

@@ -1,13 +1,13 @@
 internal import CoreAPI
 package import Mailboxes
 
-/// What a core received and every participant may ask for.
+/// A message that a core received. Every participant may ask for it.
 ///
 /// Source: contract C20, C21.
 public struct InboxMessage: Hashable, Sendable {
-    /// What tells it from all other messages.
+    /// The identity that distinguishes it from all other messages.
     public let id: MessageID
-    /// What it carries.
+    /// The content.
     public let content: Content
 
     public init(id: MessageID, content: Content) {
@@ -15,7 +15,7 @@ public struct InboxMessage: Hashable, Sendable {
         self.content = content
     }
 
-    /// A message whose call-id is its identity.
+    /// Makes a message with its call-id as its identity.
     public init(callID: CallID, content: Content) {
         self.init(id: MessageID(callID), content: content)
     }
@@ -25,7 +25,7 @@ public struct InboxMessage: Hashable, Sendable {
 }
 
 extension InboxMessage {
-    /// What kind of message it is: one of those below, or a name of the application's own. New ones may be added.
+    /// The kind of a message: one of those below, or a name of the application's own. New ones may be added.
     public struct Kind: Hashable, Sendable, CustomStringConvertible {
         /// 1 to 64 of `a-z`, `0-9`, `-` and `.`.
         public let name: String
@@ -55,7 +55,7 @@ extension InboxMessage {
         public static let other = Kind(standard: "other")
     }
 
-    /// What a message carries. All of it comes from outside.
+    /// The content of a message. All of it comes from outside.
     ///
     /// ```swift
     /// var content = InboxMessage.Content(kind: .text, sender: "sip:ann@example.org", recipient: "sip:bob@example.org", text: "Tea?")
@@ -67,13 +67,14 @@ extension InboxMessage {
     ///
     /// Source: contract C20.
     public struct Content: Hashable, Sendable {
-        /// What kind of message it is.
+        /// The kind of the message.
         public var kind: Kind
         /// The user that sent it, or invites.
         public var sender: String
         /// The address of its recipient.
         public var recipient: String
-        /// What a person reads: of an invitation its subject, of an application's kind a sentence for readers that do not know it.
+        /// The text for a person: the subject of an invitation; for an application's kind, a sentence for readers that
+        /// do not know the kind.
         public var text: String
         /// The account that it came to, at most 256 bytes.
         public var account: String?
@@ -83,9 +84,10 @@ extension InboxMessage {
         public var time: Duration?
         /// The content type (RFC 2045) of the body; without a body, of what the text was made from. At most 256 bytes.
         public var contentType: String?
-        /// What the application makes of it, beside the text.
+        /// The application's data, beside the text.
         public var body: [UInt8]
-        /// What else the application keeps with it: at most 32, of names as a ``Kind`` has them, and values of at most 1,024 bytes.
+        /// Further values that the application keeps with the message: at most 32, with names as a ``Kind`` has them,
+        /// and values of at most 1,024 bytes.
         public var fields: [String: String]
 
         public init(
@@ -110,8 +112,8 @@ extension InboxMessage {
             Content(kind: .text, sender: sender, recipient: recipient, text: text)
         }
 
-        /// An invitation to a chat room, asked for by its conference address: who invites, to what, and the address of the
-        /// user who is invited.
+        /// Makes an invitation to a chat room, which is asked for by its conference address: the inviting user, the
+        /// subject, and the address of the invited user.
         public static func invitation(from sender: String, subject: String, localAddress: String) -> Content {
             Content(kind: .invitation, sender: sender, recipient: localAddress, text: subject)
         }
@@ -160,19 +162,21 @@ extension InboxMessage.Content {
         return nil
     }
 
-    /// Whether a text may be an account, a conversation or a content type.
+    /// Returns true if `text` may be an account, a conversation or a content type.
     package static func isLine(_ text: String, upTo maximum: Int) -> Bool {
         text.utf8.count <= maximum && !UTF8Bytes.hasControl(text)
     }
 }
 
-/// The identity of a message: the call-id that its push announces, and what tells it from others of the same call-id.
+/// The identity of a message: the call-id that its push announces, and a sequence that distinguishes messages of one
+/// call-id.
 ///
 /// Source: contract C21.
 public struct MessageID: Hashable, Sendable, CustomStringConvertible {
     /// The identifier that its push announced.
     public let callID: CallID
-    /// What tells it from others of the same call-id, such as the number of a SIP request's CSeq; nil where call-ids are enough.
+    /// The part that distinguishes messages of one call-id, such as the number of a SIP request's CSeq; nil where
+    /// call-ids are enough.
     public let sequence: String?
 
     /// An identity that is a call-id alone.
@@ -188,8 +192,8 @@ public struct MessageID: Hashable, Sendable, CustomStringConvertible {
         self.sequence = sequence
     }
 
-    /// Whether a wait for one of two identities is a wait for the other: the call-ids are equal, and the sequences are, or one has
-    /// none.
+    /// Returns true if a wait for one of two identities is a wait for the other: the call-ids are equal, and the
+    /// sequences are equal or one has none.
     public func matches(_ other: MessageID) -> Bool {
         callID == other.callID && Self.matches(sequence, other.sequence)
     }
@@ -211,7 +215,7 @@ public struct MessageID: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension MessageID {
-    /// The item of the inbox. That of one with a sequence stands below that of its call-id.
+    /// The item of the inbox. The item of an identity with a sequence is below the item of its call-id.
     package var item: ItemName {
         let call = ItemName(callID.text)
         return sequence.map { ItemName(part: call.text + "/" + $0) } ?? call

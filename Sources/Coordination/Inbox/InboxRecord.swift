@@ -66,7 +66,7 @@ struct InboxRecord: Hashable {
         }
     }
 
-    /// Whether the record alone does not say the kind.
+    /// Returns true if the record alone does not give the kind.
     static func needsKind(_ content: InboxMessage.Content) -> Bool {
         switch tag(of: content) {
         case invitationTag, tooLargeTag: false
@@ -80,8 +80,8 @@ struct InboxRecord: Hashable {
     private static let tooLargeTag: UInt8 = 4
 }
 
-/// What a message has beside its ``InboxRecord``, in an entry of its own that is put in the same commit: version, kind, then fields
-/// of a number and counted bytes, of which unknown ones are passed over.
+/// The details of a message beside its ``InboxRecord``, in a separate entry that is put in the same commit: version,
+/// kind, then fields. Each field is a number and counted bytes; a reader skips unknown fields.
 ///
 /// | number | what |
 /// |---|---|
@@ -197,7 +197,7 @@ extension InboxMessage {
     }
 }
 
-/// What the inbox remembers of a call-id for which it holds no message: version, call-id, reason.
+/// The mark that the inbox keeps for a call-id without a message: version, call-id, reason.
 struct InboxMark: Hashable {
     enum Reason: UInt8, Hashable {
         case acknowledged = 1
@@ -228,7 +228,7 @@ struct InboxMark: Hashable {
     }
 }
 
-/// What records and marks of the inbox have in common: the version, then the call-id.
+/// The common start of the inbox's records and marks: the version, then the call-id.
 enum InboxCoding {
     static let version: UInt8 = 1
 

@@ -46,10 +46,10 @@ public struct LoopContext: Sendable {
     /// Source: contract C23, C24.
     ///
     /// - Parameters:
-    ///   - call: What it is.
+    ///   - call: The description of the call.
     ///   - state: How far it is.
     ///   - moves: The kind of the ``Baton`` with which another core can go on with it.
-    ///   - needs: What that core needs of the baton.
+    ///   - needs: The part of the baton that this core needs.
     ///   - onCommand: Given each command, taken for this core: it answers with ``accept(_:)`` or ``refuse(_:because:)``.
     /// - Throws: As ``CoreContext/begin(call:in:moves:needs:)``; ``SharedCoreError/Code/cancelled`` as ``deliver(_:)``.
     public func begin<Stack: LoopStack>(
@@ -147,7 +147,7 @@ public struct LoopContext: Sendable {
     /// unregisters may deliver. They are cancelled when the stack's time to stop is over.
     ///
     /// - Parameter body: Runs on the concurrent pool. It must not wait for the loop.
-    /// - Returns: What `body` returns.
+    /// - Returns: The result of `body`.
     /// - Throws: What `body` throws.
     public func wait<Value: Sendable, Failure: Error>(
         _ body: @escaping @Sendable (CoreContext) async throws(Failure) -> Value
@@ -171,7 +171,8 @@ public struct LoopContext: Sendable {
     /// Closures run in the order of their calls; their queue has no bound. One that throws ends the core, and so does one for another
     /// type of stack. The loop calls ``LoopStack/prepare()`` anew afterwards.
     ///
-    /// - Returns: Whether the loop has taken it. What it has taken is dropped where the loop ends before it comes to it.
+    /// - Returns: True if the loop has taken the closure. A closure that was taken is dropped if the loop ends before
+    ///   it runs.
     @discardableResult
     public func perform<Stack: LoopStack>(_ body: @escaping @Sendable (Stack) throws -> Void) -> Bool {
         run.perform { stack in

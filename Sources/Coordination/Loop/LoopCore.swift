@@ -3,17 +3,19 @@ internal import Mailboxes
 internal import Platform
 internal import Synchronization
 
-/// A core whose stack has an event loop: a thread of its own polls for the stack and calls it, and no other thread does.
+/// A core with an event loop for its stack: a thread of its own polls for the stack and calls it, and no other thread
+/// does.
 ///
 /// ```swift
 /// try await group.withMain(core: { LoopCore { MailStack(account) } }) { main in ... }
 /// ```
 ///
-/// While nothing is to be done, the thread sleeps. A stack whose callback does not return within ``StopRequest/timeout`` of the
-/// core's being told to stop keeps its sockets, and no thread can be ended from outside: the process ends then, before its ownership
-/// passes to another core, see ``StuckLoopAction``.
+/// While there is nothing to do, the thread sleeps. If a callback does not return within ``StopRequest/timeout`` after
+/// the core is told to stop, the stack keeps its sockets, and no thread can be ended from outside. The process ends
+/// then, before its ownership passes to another core, see ``StuckLoopAction``.
 ///
-/// It costs one thread, whose stack has 8 MiB and takes memory only where it is touched, and two descriptors. The thread is real: in a group of `SharedCoreTesting` it does not go by the simulated clock.
+/// It costs two descriptors and one thread. The thread's stack has 8 MiB and takes memory only where it is touched. The
+/// thread is real: in a group of `SharedCoreTesting` it does not go by the simulated clock.
 ///
 /// Source: contract C3, C4, C18.
 public final class LoopCore: Core {
@@ -24,7 +26,7 @@ public final class LoopCore: Core {
     /// A core for one ownership. Nothing runs before it is started.
     ///
     /// - Parameters:
-    ///   - ifStuck: What happens when a callback does not return although the core's time to stop is over.
+    ///   - ifStuck: The action when a callback does not return although the core's time to stop is over.
     ///   - makeStack: Makes the stack, on the loop's thread. Throwing fails the core's start.
     public init(ifStuck: StuckLoopAction = .endProcess, _ makeStack: @escaping @Sendable () throws -> any LoopStack) {
         self.ifStuck = ifStuck
@@ -49,7 +51,8 @@ public final class LoopCore: Core {
         }
         context.giveUp.onCall { [ifStuck] in run.giveUp(ifStuck) }
         do {
-            // Whether the participant has looked for that handler before or not, a core that was told to stop starts no thread.
+            // A core that was told to stop starts no thread, whether or not the participant has read that handler
+            // before.
             try Task.checkCancellation()
             try run.begin(makeStack)
         } catch {
@@ -98,11 +101,11 @@ extension LoopCore {
     }
 }
 
-/// What happens to a loop that does not come back from a callback when the core's time to stop is over.
+/// The action when a callback of a loop has not returned at the end of the core's time to stop.
 public enum StuckLoopAction: Hashable, Sendable {
-    /// The process ends at once, with a line on standard error and status 70, while its core still owns: no second core runs
-    /// beside it. Nothing is flushed and no handler of `atexit` runs. Where the line cannot be written in 100 ms, as to a full
-    /// pipe, the kernel kills it.
+    /// The process ends at once, with a line on standard error and status 70, while its core still owns: no second core
+    /// runs beside it. Nothing is flushed and no handler of `atexit` runs. If the line cannot be written in 100 ms, as
+    /// to a full pipe, the kernel kills the process.
     case endProcess
     /// The process goes on, and ownership is released: another core may run beside the callback that hangs, which the witness counts
     /// (contract C15). When the callback returns, the loop calls nothing but ``LoopStack/close()``.

@@ -63,7 +63,7 @@ extension LoopRun {
     }
 }
 
-/// Whether a stack rests, and the pending changes of that.
+/// The rest of a stack and its pending changes.
 final class LoopRests: Sendable {
     private struct State {
         var isUnderWay = false
@@ -73,7 +73,7 @@ final class LoopRests: Sendable {
 
     private let state = Mutex(State())
 
-    /// Whether the stack rests. Only the loop's thread sets it.
+    /// True while the stack rests. Only the loop's thread sets it.
     var isUnderWay: Bool {
         get { state.withLock(\.isUnderWay) }
         set { state.withLock { $0.isUnderWay = newValue } }

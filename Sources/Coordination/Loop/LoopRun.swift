@@ -9,20 +9,20 @@ final class LoopRun: Sendable {
         var bodies: [@Sendable (any LoopStack) throws -> Void] = []
         /// Why the core is to stop; nil while it is not.
         var told: StopRequest?
-        /// Whether the stack knows.
+        /// True once the stack was told to stop.
         var isStackTold = false
-        /// When the stack is closed without its word.
+        /// The time at which the stack is closed even if it has not ended the loop.
         var limit: ContinuousClock.Instant?
-        /// Whether the loop ends after this callback.
+        /// True if the loop ends after this callback.
         var isEnding = false
-        /// Whether the core was given up.
+        /// True once the core was given up.
         var isGivenUp = false
-        /// Whether it was closed without the stack's word.
+        /// True if the limit passed before the stack had ended the loop.
         var isCut = false
         var isStarted = false
         /// Cancels the task that the thread waits for.
         var cancelWait: (@Sendable () -> Void)?
-        /// What became of the baton that the stack has given; nil while that is not known.
+        /// The outcome of the baton that the stack has given; nil while it is not known.
         var batonEnd: BatonEnd?
         /// The callback that runs; nil between two of them.
         var callback: Callback?
@@ -31,7 +31,7 @@ final class LoopRun: Sendable {
 
         var isOver: Bool { outcome != nil }
 
-        /// Whether what the thread waits for is to be cancelled.
+        /// Returns true if the task that the thread waits for must be cancelled.
         func cancelsWaits(at now: ContinuousClock.Instant) -> Bool {
             isGivenUp || limit.map { $0 <= now } ?? false
         }
@@ -42,7 +42,7 @@ final class LoopRun: Sendable {
         case start, prepare, dispatch, perform, rest, resume, stop, handOver, batonEnded, close
     }
 
-    /// What to do before the next wait.
+    /// The work before the next wait.
     private struct Turn {
         var bodies: [@Sendable (any LoopStack) throws -> Void]
         var request: StopRequest?
@@ -63,7 +63,7 @@ final class LoopRun: Sendable {
     private let closed = Promise<Void>()
     /// The baton that the stack has given; nil when it gives none.
     private let handedOver = Promise<Baton?>()
-    /// Whether the stack rests.
+    /// The rest of the stack.
     let rests = LoopRests()
 
     init(in context: CoreContext) throws(SystemCallError) {
@@ -84,9 +84,9 @@ final class LoopRun: Sendable {
         }
     }
 
-    /// Takes note that no thread calls the stack any more.
+    /// Records that no thread calls the stack any more.
     func finish(_ outcome: Result<Void, any Error>) {
-        // What is dropped may run code of the application.
+        // Dropping a closure may run code of the application, so it happens outside the lock.
         let dropped = state.withLock { state in
             state.outcome = outcome
             defer { state.bodies = [] }
@@ -137,7 +137,7 @@ final class LoopRun: Sendable {
 
     /// Returns when the stack is closed, also in a task that is cancelled.
     ///
-    /// - Returns: Whether it was closed without its word.
+    /// - Returns: True if its limit passed before the stack had ended the loop.
     func untilClosed() async -> Bool {
         await closed.pass()
         return state.withLock(\.isCut)
@@ -297,7 +297,7 @@ final class LoopRun: Sendable {
 
     private var isEnding: Bool { state.withLock(\.isEnding) }
 
-    /// Whether the core is told to stop.
+    /// True once the core was told to stop.
     var isTold: Bool { state.withLock { $0.told != nil } }
 
     func during<Value>(_ callback: Callback, _ body: () throws -> Value) rethrows -> Value {
@@ -334,7 +334,7 @@ final class LoopRun: Sendable {
 }
 
 extension LoopDescriptor.Events {
-    /// What `poll` reports: one event here may be two there.
+    /// Converts the events that `poll` reports: one event here may be two there.
     fileprivate init(_ reported: Int16) {
         self.init(rawValue: reported)
         if !isDisjoint(with: .failed) { insert(.failed) }

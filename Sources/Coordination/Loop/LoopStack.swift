@@ -25,13 +25,13 @@ public protocol LoopStack: AnyObject, SendableMetatype {
     /// Begins to connect. The core counts as started when this has returned; the loop runs from then on.
     func start(on loop: LoopContext) throws
 
-    /// Returns what the loop waits for next. Called before each wait.
+    /// Returns the descriptors and the time to wait for. Called before each wait.
     func prepare() throws -> LoopWait
 
-    /// Works. Called after each wait in which a descriptor became ready or the time has passed. What is ready and not dealt with is
-    /// reported again at once.
+    /// Works. Called after each wait in which a descriptor became ready or the time has passed. A descriptor that stays
+    /// ready is reported again at once.
     ///
-    /// - Parameter ready: Those of the descriptors that are ready, with what they are ready for; none when the time has passed.
+    /// - Parameter ready: The ready descriptors, with the events that have come; none when the time has passed.
     func dispatch(_ ready: [LoopDescriptor]) throws
 
     /// Begins to stop: unregisters, for example. The loop runs on until ``LoopContext/end()``, or until three quarters of
@@ -60,7 +60,7 @@ public protocol LoopStack: AnyObject, SendableMetatype {
     ///
     /// - Parameters:
     ///   - context: The running loop, as for ``start(on:)``.
-    ///   - wake: What the Main was woken for.
+    ///   - wake: The reason for which the Main was woken.
     func resume(in context: LoopContext, for wake: Wake) throws
 
     /// Stops at once and returns what the next core needs to continue, in place of ``stop(_:)``, where a Main asked that takes batons of a
@@ -90,7 +90,7 @@ extension LoopStack {
 
 /// A descriptor that a loop polls, and the events of it.
 public struct LoopDescriptor: Hashable, Sendable {
-    /// What is waited for, or has come.
+    /// The events to wait for, or those that have come.
     public struct Events: OptionSet, Hashable, Sendable {
         public let rawValue: Int16
 
@@ -109,7 +109,7 @@ public struct LoopDescriptor: Hashable, Sendable {
 
     /// Its number.
     public let number: Int32
-    /// What is waited for; of one that is ready, what has come.
+    /// The events to wait for; of a ready descriptor, those that have come.
     public let events: Events
 
     public init(_ number: Int32, _ events: Events) {
@@ -118,7 +118,7 @@ public struct LoopDescriptor: Hashable, Sendable {
     }
 }
 
-/// What a loop waits for: descriptors, a time, or both.
+/// The conditions that a loop waits for: descriptors, a time, or both.
 public struct LoopWait: Hashable, Sendable {
     /// The descriptors to poll. A number may stand in it twice. One that is not open fails the core.
     public let descriptors: [LoopDescriptor]

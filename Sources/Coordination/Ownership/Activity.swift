@@ -7,7 +7,7 @@ public import CoreAPI
 ///
 /// Source: contract C17.
 public struct Activity: Hashable, Sendable {
-    /// What kind of work it is, and how long it may last at most.
+    /// The kind of an activity, and how long it may last at most.
     public struct Kind: Hashable, Sendable {
         /// The work for people: `call`, `transfer`, or the name of a custom one.
         public let name: String
@@ -22,7 +22,7 @@ public struct Activity: Hashable, Sendable {
         /// Any other work.
         ///
         /// - Parameters:
-        ///   - name: What it is, for people: 1 to 64 bytes of UTF-8.
+        ///   - name: The name of the work, for people: 1 to 64 bytes of UTF-8.
         ///   - bound: How long it may last: 1 second to 1 hour.
         public static func custom(_ name: String, bound: Duration) -> Kind {
             Kind(name: name, bound: bound)
@@ -34,7 +34,7 @@ public struct Activity: Hashable, Sendable {
         }
     }
 
-    /// What kind of work it is.
+    /// The kind of work.
     public let kind: Kind
     /// Which one it is, for people and for the application: 1 to 128 bytes of UTF-8, or the id of its call. An owner has
     /// one of a name and id at a time.
@@ -49,7 +49,7 @@ public struct Activity: Hashable, Sendable {
     ///
     /// Source: contract C25.
     public internal(set) var moves: String?
-    /// What the next core needs of that baton; without meaning if ``moves`` is nil.
+    /// The part of that baton that the next core needs; without meaning if ``moves`` is nil.
     public internal(set) var needs: BatonNeed
 
     package init(
@@ -82,10 +82,10 @@ public struct Activity: Hashable, Sendable {
 
     func isSameWork(as other: Activity) -> Bool { isWork(named: other.kind.name, id: other.id) }
 
-    /// Whether it is the activity of an open call.
+    /// Returns true if it is the activity of the call.
     package func isWork(of call: CallID) -> Bool { isWork(named: Kind.call.name, id: call.text) }
 
-    /// Whether both texts are its own, byte by byte.
+    /// Returns true if the name and the id are its own, byte by byte.
     func isWork(named name: String, id: String) -> Bool {
         UTF8Bytes.equal(kind.name, name) && UTF8Bytes.equal(self.id, id)
     }
@@ -113,8 +113,8 @@ extension Activity.Kind {
 extension Activity {
     private static let maximumIDByteCount = 128
 
-    /// Whether a core can have begun it, of this version or another: what would keep a core longer than any activity may, or
-    /// has a longer text, is damaged.
+    /// True if a core of this version or another can have begun it. An activity with a bound longer than that of any
+    /// kind, or with a longer text, is damaged.
     fileprivate var isPossible: Bool {
         let isCall = kind.name == Kind.call.name
         let maximumIDByteCount = isCall ? CallDescription.maximumByteCount : Self.maximumIDByteCount
@@ -152,7 +152,7 @@ package struct ActivitiesRecord: StoredRecord {
     /// The longest time that one of them may take.
     package var bound: Duration { activities.map(\.kind.bound).max() ?? .zero }
 
-    /// The one whose bound passes last.
+    /// The activity with the latest end of its bound.
     package var last: Activity? { activities.max { $0.latestEnd < $1.latestEnd } }
 }
 

@@ -1,10 +1,11 @@
 internal import CoreAPI
 internal import Synchronization
 
-/// What a core is beginning, as its participant has to know it before it stops that core by itself.
+/// The activities that a core is beginning. Its participant must know them before it stops that core by itself.
 ///
-/// The watch tells of an activity later than the call returns that began it. So an Executor whose calls are all served stops its core only
-/// where no call is on its way and nothing has begun that it has not seen, and from then on the core begins none.
+/// The watch may deliver an activity after the call that began it has returned. So an Executor that has served all
+/// calls stops its core only if no call that begins an activity is under way, and each begun activity was seen. From
+/// then on the core begins none.
 ///
 /// Source: contract C17.
 final class ActivityGate: Sendable {
@@ -13,7 +14,7 @@ final class ActivityGate: Sendable {
         var callCount = 0
         /// The last commit that began one.
         var begun = Revision.zero
-        /// Whether the participant means to stop the core.
+        /// True if the participant means to stop the core.
         var isClosing = false
         /// Why the core was told to stop; nil before that.
         var request: StopRequest?

@@ -123,8 +123,8 @@ extension TakesRecord {
 }
 
 extension Standing<TakesRecord> {
-    /// Whether it was written in the commit of a request, by its author. A record that is left over belongs to no
-    /// request.
+    /// Returns true if the author of a request wrote this record in the commit of the request. A record that is left
+    /// over belongs to no request.
     func isAbout(_ handover: Standing<HandoverRecord>) -> Bool {
         session == handover.session && revision == handover.claim
     }

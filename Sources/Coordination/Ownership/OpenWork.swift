@@ -23,7 +23,8 @@ package struct OpenWork: Sendable {
         self.init(view)
     }
 
-    /// Whether a failed guard on a key means that another commit came first: the caller reads again, and tries again.
+    /// Returns true if a failed guard on a key means that another commit came first: the caller must read and try
+    /// again.
     static func isGuarded(by key: Key?) -> Bool { key == OwnershipKey.activities || key == OwnershipKey.moving }
 
     /// The error of a call that begins work, with the reason where a guard of ``beginning(_:under:reach:)`` failed.
@@ -40,8 +41,8 @@ package struct OpenWork: Sendable {
             error.code, reason, at: error.location, cause: error.cause, guardFailure: failure)
     }
 
-    /// Whether a pending request, which nothing holds up now, would be held up by an activity in another form. The owner
-    /// has been told to stop, or is about to be.
+    /// Returns true if an activity in another form would hold up a pending request that nothing holds up now. The owner
+    /// of such a request has been told to stop, or is about to be.
     package func wouldHoldUp(_ changed: Activity) -> Bool {
         guard let owner = view.owner, let handover = view.handover,
             view.activities(of: owner, holdingUp: handover) == nil
@@ -125,9 +126,9 @@ package struct OpenWork: Sendable {
         putMoving(present, under: epoch, reach: reach, in: &transaction)
     }
 
-    /// Adds to a transaction with which baton an activity moves. Adds nothing if the activity is not open.
+    /// Adds to a transaction the kind of baton with which an activity moves. Adds nothing if the activity is not open.
     ///
-    /// Where the activity may move to fewer Mains than before, the commit fails if the pending request or the baton has
+    /// If the activity may move to fewer Mains than before, the commit fails if the pending request or the baton has
     /// changed: a Main could count on it.
     ///
     /// - Parameter moves: The kind of the baton; nil if the activity does not move any more.

@@ -90,15 +90,14 @@ package struct HandoverRecord: StoredRecord {
     package var askedAt: BootInstant
     /// How long it waits, without a critical section's bound.
     package var deadline: Duration
-    /// Whether another Main, too, has to let go.
+    /// True if another Main, too, must release its ownership.
     package var takesOverMain: Bool
-    /// Whether the deadline has passed and the owner's process is about to be killed: an owner that lets go after this
-    /// was too late.
+    /// True if the deadline has passed and the owner's process is about to be killed: an owner that releases its
+    /// ownership after this was too late.
     package var isKilling = false
-    /// The process of the Main, to be looked at where it does not answer; one without a process where that is not
-    /// known.
+    /// The process of the Main, to be checked if it does not answer; an empty identity if the process is not known.
     package var process = ProcessIdentity(bootID: BootID(high: 0, low: 0), pid: 0, startTime: 0)
-    /// Whether the owner's activities do not hold it up. Layout 2.
+    /// True if it does not wait for the owner's activities. Layout 2.
     package var insists = false
     /// The kinds of batons that its core takes. ``OwnershipView`` fills them in from ``TakesRecord``; no layout of this
     /// record has them.
@@ -139,7 +138,8 @@ extension HandoverRecord {
 package struct ChallengeRecord: StoredRecord {
     /// The creation revision of what it holds: of the owner entry, or of a request for hand-over.
     package var claim: Revision
-    /// Where this repeats a challenge, in case its wake-up was lost: the commit of the first. An answer to it counts.
+    /// The commit of the first challenge if this one repeats it, in case its wake-up was lost. An answer to the first
+    /// counts.
     package var first: Revision?
 
     package static let unreadable = ChallengeRecord(claim: .zero)
@@ -228,7 +228,7 @@ extension CriticalRecord {
     }
 }
 
-/// That the store refuses what the owner's core writes. Lives with the owner's session.
+/// The store's refusal of what the owner's core writes. Lives with the owner's session.
 package struct RefusalRecord: StoredRecord {
     /// The kinds that are told apart.
     package enum Reason: UInt8, Sendable {
@@ -274,7 +274,7 @@ package struct RefusalRecord: StoredRecord {
         return SharedCoreError(code, text, at: OwnershipKey.refusal.text)
     }
 
-    /// What stands for an ownership.
+    /// Returns the refusal that was recorded under an ownership; nil if there is none.
     static func standing(under epoch: Revision, in view: OwnershipView) -> RefusalRecord? {
         guard let record = view.refusal?.record, record.epoch == epoch else { return nil }
         return record

@@ -18,12 +18,12 @@ package struct OwnershipView: Hashable, Sendable {
     package private(set) var wake: Standing<WakeRecord>?
     package private(set) var holder: Standing<HolderRecord>?
     package private(set) var batonHost: Standing<BatonHostRecord>?
-    /// When activities were seen first whose beginning lay ahead then.
+    /// The time of the first sight of each activity with a beginning that lay ahead then.
     private var seenAhead: [Activity: BootInstant] = [:]
 
     package init() {}
 
-    /// Takes in a snapshot of the path. One that is older than what is known changes nothing.
+    /// Applies a snapshot of the path. A snapshot that is older than the view changes nothing.
     package mutating func apply(_ snapshot: Snapshot, at now: BootInstant) {
         guard snapshot.revision >= revision else { return }
         let seenAhead = seenAhead
@@ -35,7 +35,7 @@ package struct OwnershipView: Hashable, Sendable {
         noteBeginnings(at: now)
     }
 
-    /// Takes in what a watch of the path delivers. What is known already changes nothing.
+    /// Applies an event of a watch of the path. An event that is known already changes nothing.
     package mutating func apply(_ event: WatchEvent, at now: BootInstant) {
         switch event {
         case .snapshot(let snapshot), .lagged(let snapshot):
@@ -88,7 +88,7 @@ package struct OwnershipView: Hashable, Sendable {
 }
 
 extension OwnershipView {
-    /// The sessions whose end changes what stands here.
+    /// The sessions with records here: the end of one of them changes the view.
     package var sessions: Set<SessionID> {
         let all: [SessionID?] = [
             owner?.session, handover?.session, lease?.session, critical?.session, activities?.session, moving?.session,
@@ -98,7 +98,7 @@ extension OwnershipView {
         return Set(all.compactMap(\.self))
     }
 
-    /// The lease of an owner's session; nil where it has none. That of an earlier owner may stand beside it.
+    /// Returns the lease of an owner's session; nil if it has none. The lease of an earlier owner may exist beside it.
     package func lease(of owner: Standing<OwnerRecord>) -> Duration? {
         guard let lease, lease.revision == owner.claim, lease.session == owner.session else { return nil }
         return lease.record.duration

@@ -128,7 +128,7 @@ extension OwnershipMachine {
         return isInSection ? .criticalSection(of: owner, timeout: limit) : .handover(by: owner, timeout: limit)
     }
 
-    /// Whether a challenge to a claim stands that was not answered.
+    /// Returns true if a challenge to a claim is unanswered.
     private func isUnanswered(_ claim: Revision) -> Bool {
         guard let challenge = view.challenge, challenge.record.claim == claim else { return false }
         return !isAnswered(challenge)

@@ -12,9 +12,9 @@ package struct PendingHandover: Hashable, Sendable {
     package let process: ProcessIdentity
     /// When it asked, by the clock of the machine's run.
     package let askedAt: BootInstant
-    /// Whether another Main, too, has to let go.
+    /// True if another Main, too, must release its ownership.
     package let takesOver: Bool
-    /// Whether the owner's activities do not hold it up.
+    /// True if it does not wait for the owner's activities.
     package let insists: Bool
 
     /// The request that stands in a group; nil when there is none, or when it cannot be read.

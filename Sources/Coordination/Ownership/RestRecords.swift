@@ -11,7 +11,7 @@ extension OwnershipKey {
     /// The process that owns for Mains that rest.
     package static let holder: Key = ".sharedcore/ownership/holder"
 
-    /// What a Main watches that sleeps.
+    /// The prefixes that a sleeping Main watches.
     package static let ofSleep: [KeyPrefix] = [
         ".sharedcore/ownership/owner", ".sharedcore/ownership/rest", ".sharedcore/ownership/wake",
     ]
@@ -50,13 +50,13 @@ extension RestRecord {
     }
 }
 
-/// That a participant needs the Main that rests. It is about one rest, and means nothing after that.
+/// A participant's need for the Main that rests. It is about one rest, and means nothing after that.
 package struct WakeRecord: StoredRecord {
     /// The creation revision of the rest.
     package var claim: Revision
-    /// What the Main is needed for.
+    /// The reason why the Main is needed.
     package var reason: Wake
-    /// Where this repeats a wake, in case its signal was lost: the commit of the first.
+    /// The commit of the first wake if this one repeats it, in case its signal was lost.
     package var first: Revision?
 
     package init(claim: Revision, reason: Wake, first: Revision? = nil) {
@@ -188,11 +188,11 @@ package struct WakeWait: Hashable, Sendable {
         patience = RunningTime(from: now)
     }
 
-    /// What is to be done about a rest.
+    /// The next step of a wait for a Main that rests.
     package enum Step: Hashable, Sendable {
         case wake
         case wakeAgain
-        /// It is to be asked again at this moment.
+        /// It must be asked again at this moment.
         case waits(until: BootInstant)
         /// The Main has not resumed within the bound.
         case isOver

@@ -2,8 +2,8 @@ package import CoreAPI
 
 /// A value that stands under one of the coordination's own keys: a version byte, then its fields.
 package protocol StoredRecord: Hashable, Sendable {
-    /// What takes the place of bytes that cannot be read, so that a damaged entry is treated as one that stands there
-    /// and can be challenged away.
+    /// The value in place of bytes that cannot be read: a damaged entry counts as one that exists and can be challenged
+    /// away.
     static var unreadable: Self { get }
 
     /// The newest layout that this program reads; it reads all older ones, too.

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// One run of a core, from before its start to after its stop, away from the participants' thread.
 final class CoreRun: Sendable {
-    /// What a run tells its participant.
+    /// A report of a run to its participant.
     enum Report: Sendable {
         /// Its start has returned.
         case started
@@ -16,13 +16,13 @@ final class CoreRun: Sendable {
     /// Why a core does not run any more that was neither told to stop nor fenced.
     struct Problem: Sendable {
         let text: String
-        /// Whether it ended by itself, without an error.
+        /// True if it ended by itself, without an error.
         var isFinal = false
     }
 
     /// The ownership that it runs under.
     let epoch: Revision
-    /// What it is beginning.
+    /// The activities that the core is beginning.
     let gate: ActivityGate
     /// The core between its start and its stop.
     let present = PresentCore()
@@ -31,10 +31,11 @@ final class CoreRun: Sendable {
     private let task: Task<Void, Never>
 
     /// - Parameters:
-    ///   - executor: Where the core runs; nil for the concurrent pool.
+    ///   - executor: The executor of the core; nil for the concurrent pool.
     ///   - prepare: Called first. Throwing ends the run before there is a core.
     ///   - starting: Told when the core is about to start. It must return at once.
-    ///   - isFenced: Whether a write has shown that the ownership is over: what the core throws then is no fault of it.
+    ///   - isFenced: True if a write has shown that the ownership is over: an error that the core throws then is no
+    ///     fault of it.
     ///   - finish: Called last, when the core has stopped for good.
     init(
         in context: CoreContext, core: @escaping @Sendable () -> any Core, on executor: (any TaskExecutor)? = nil,

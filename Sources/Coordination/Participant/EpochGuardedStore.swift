@@ -130,7 +130,8 @@ final class CutCalls: Sendable {
 }
 
 extension Transaction {
-    /// Whether it puts anything that may wait for room: a timeline's entry and a call do not, and what lives with a session seldom does.
+    /// True if it puts anything that may wait for room. A timeline entry, a call and a baton do not wait; an entry
+    /// that lives with a session is not counted, since it seldom waits.
     fileprivate var hasContent: Bool {
         operations.contains { operation in
             guard case .put(let key, _, let lifetime) = operation else { return false }

@@ -32,7 +32,7 @@ actor Holder {
     /// Since when the store owes an answer; nil while it owes none, and after a refusal.
     private var troubleSince: BootInstant?
     private var stoppingSince: BootInstant?
-    /// What the store ended it with.
+    /// The store's error that ended it.
     private var fault: SharedCoreError?
     /// The last wake that ``woken`` was told of.
     private var toldWake = Revision.zero
@@ -168,7 +168,7 @@ actor Holder {
         }
     }
 
-    /// What the Main is needed for.
+    /// Returns why the Main is needed; nil if it is not.
     private func reason(at now: BootInstant) -> Wake? {
         if let need = needs.min(by: { $0.key < $1.key }) { return need.value }
         if !waitingPushes.isSubset(of: takenPushes) { return .push }

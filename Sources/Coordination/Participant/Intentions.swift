@@ -1,10 +1,10 @@
 package import CoreAPI
 
-/// What a participant wants of ownership: drawn from what its application asks, from how its cores fare, from what
-/// others in the group wait for and from what it lost.
+/// A participant's goal concerning ownership, derived from the requests of its application, the state of its cores, the
+/// waits of others in the group, and its losses.
 ///
-/// A value without I/O or clock, as ``OwnershipMachine`` is, which it feeds: before each step, ``wish(holding:core:at:)``
-/// says what to wish.
+/// A value without I/O or clock, as ``OwnershipMachine`` is, which it feeds: before each step,
+/// ``wish(holding:core:at:)`` gives the wish.
 ///
 /// Source: contract C2, C9, C14, C16.
 package struct Intentions: Sendable {
@@ -19,11 +19,11 @@ package struct Intentions: Sendable {
     /// One call's need for a core.
     package struct Need: Hashable, Sendable {
         package var insists: Bool
-        /// Whether one that insists waits behind a Main, in place of being refused.
+        /// True if an insisting call waits behind a Main instead of being refused.
         package var waitsItsTurn = false
         /// The message that is missing; nil where a core is needed in any case.
         package var id: MessageID?
-        /// The ownership that fulfils it and that it is over with; nil as long as there is none.
+        /// The epoch that satisfied this need; the need ends with it. Nil until then.
         package var epoch: Revision?
 
         package init(insists: Bool, waitsItsTurn: Bool = false, id: MessageID? = nil) {
@@ -37,10 +37,10 @@ package struct Intentions: Sendable {
     package struct CoreProblem: Hashable, Sendable {
         package let epoch: Revision
         package let text: String
-        /// What follows from it, for the timeline; nil where that is nothing to tell.
+        /// The consequence, for the timeline; nil if there is none to tell.
         package let consequence: String?
 
-        /// The problem with what follows from it.
+        /// The problem with its consequence.
         package var sentence: String { consequence.map { "\(text); \($0)" } ?? text }
     }
 
@@ -50,33 +50,34 @@ package struct Intentions: Sendable {
     /// How long it goes on when no call waits.
     private let linger: Duration
 
-    /// Whether a Main does not wait for the owner's activities.
+    /// True if a Main does not wait for the owner's activities.
     package private(set) var insists = false
-    /// Whether a Main waits behind another one until its core runs, in place of being refused.
+    /// True if a Main waits behind another one until its core runs, instead of being refused.
     private var mainWaitsItsTurn = false
-    /// What a Main wants; an Executor's wish comes from the calls that wait here.
+    /// A Main's wish; an Executor's wish comes from the calls that wait here.
     package private(set) var intent = Wish.nothing(because: .notStarted)
     /// The calls that a core here would help, and whether they insist on one.
     package var needs: [Int: Need] = [:]
-    /// Whether the participation is about to end.
+    /// True if the participation is about to end.
     package var isClosing = false
-    /// What the group waits for, as far as it is known while a core runs here for it.
+    /// The demand of the group, as far as it is known while a core runs here for it.
     package var demand: Demand?
     /// How long the Executor's core that runs here goes on.
     package private(set) var policy: CoreRunPolicy?
     /// When the policy is to be asked again.
     package private(set) var policyIsDue: BootInstant?
-    /// Whether the baton that an Executor has given is offered: it goes on with the calls where no other does.
+    /// True while the baton that an Executor has given is offered: the Executor continues the calls if no other owner
+    /// does.
     package var ownsAgain = false
-    /// Whether this participant's budget is used up; it waits for others then.
+    /// True if this participant's budget is used up; it waits for others then.
     package private(set) var isSpent = false
     /// Why the last core here failed; nil since one has started.
     package private(set) var problem: CoreProblem?
     /// The last ownership that was taken from this participant.
     package private(set) var lastLoss: Loss?
-    /// Whether another Main has taken over from this one.
+    /// True if another Main has taken over from this one.
     package private(set) var isSuperseded = false
-    /// Whether a core has run since the application last asked for one.
+    /// True if a core has run since the application last asked for one.
     private var hasRun = false
     /// How many cores here have failed in a row.
     private var failuresInRow = 0
@@ -165,10 +166,10 @@ package struct Intentions: Sendable {
         giveWay()
     }
 
-    /// A Main was refused. Where no caller waits for its start, because its core had run and an Executor took its place
-    /// in between, it gives way to the other Main as if that had taken over from it.
+    /// Notes that a Main was refused. If no caller waits for its start, because its core had run and an Executor took
+    /// its place in between, it gives way to the other Main as if that had taken over from it.
     ///
-    /// - Returns: Whether it did so now.
+    /// - Returns: True if it gave way now.
     package mutating func notice(_ refusal: Refusal?) -> Bool {
         guard isMain, refusal != nil, hasRun, intent.wantsOwnership else { return false }
         giveWay()
@@ -182,12 +183,12 @@ package struct Intentions: Sendable {
 
     // MARK: - The wish
 
-    /// Whether a Main that answers is waited for, and refuses nothing.
+    /// True if a Main that answers is waited for, and refuses nothing.
     package var waitsItsTurn: Bool {
         isMain ? mainWaitsItsTurn : !needs.isEmpty && needs.values.allSatisfy(\.waitsItsTurn)
     }
 
-    /// What to wish now.
+    /// Returns the wish for now.
     ///
     /// - Parameters:
     ///   - activities: Those that are open under what is held, as far as they were seen.

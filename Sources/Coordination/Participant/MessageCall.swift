@@ -13,7 +13,7 @@ final class MessageCall: Sendable {
 
     let id: MessageID
     let deadline: BootInstant
-    /// Whether the core has to run here.
+    /// True if the core has to run here.
     let insisting: Bool
     let number: Int
     /// Wakes the task that serves.
@@ -34,18 +34,18 @@ final class MessageCall: Sendable {
     /// Notes that the store has answered.
     func noteLook(at instant: BootInstant) { lastLook.withLock { $0 = instant } }
 
-    /// Whether the store has answered no longer than `duration` before the deadline.
+    /// Returns true if the store has answered no longer than `duration` before the deadline.
     func hasLooked(within duration: Duration) -> Bool {
         lastLook.withLock { $0.map { $0.advanced(by: duration) >= deadline } ?? false }
     }
 
-    /// Whether there is an answer.
+    /// True if there is an answer.
     var isSettled: Bool { state.withLock { if case .settled = $0 { true } else { false } } }
 
-    /// Whether the caller has given up.
+    /// True if the caller has given up.
     var isOver: Bool { state.withLock { if case .givenUp = $0 { true } else { false } } }
 
-    /// Answers. Gives whether the caller is still there.
+    /// Answers the call. Returns true if the caller is still there.
     func settle(_ result: Result<MessageResult, CoordinationError>) -> Bool {
         let isOpen = state.withLock { state in
             guard case .open = state else { return false }

@@ -1,7 +1,7 @@
 internal import CoreAPI
 internal import Mailboxes
 
-/// The core whose baton is kept, and what keeps it until its time is over.
+/// The core of a baton that is kept, and the baton's keeper until its time is over.
 struct KeptBaton {
     let core: any Core
     let keeper: any BatonKeeping
@@ -82,7 +82,7 @@ extension Participant {
         try kept.get()
     }
 
-    /// Whether a baton can be offered with the release of an ownership.
+    /// Returns true if a baton can be offered with the release of an ownership.
     private func canGive(_ baton: Baton, of epoch: Revision) -> Bool {
         end == nil && machine.holding?.epoch == epoch && machine.holding?.isReleasing == false && machine.given == nil
             && takenKinds(of: epoch).contains(baton.kind)

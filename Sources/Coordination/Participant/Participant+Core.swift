@@ -15,7 +15,8 @@ extension Participant {
             isFenced.raise()
             Task(executorPreference: executor) { await self?.lookSoon() }
         }
-        // What the last core here met says nothing of this one's writes, but what it has told of them holds until one is taken.
+        // The last core's refusal says nothing of this core's writes. But the refusal that it has published holds until
+        // a write is taken.
         if let error = storeRefusal.current { storeRefusalOfOwner = RefusalRecord(error, under: .zero) }
         let refusal = StoreRefusal()
         storeRefusal = refusal
@@ -154,13 +155,13 @@ extension Participant {
         return lease.margin(stoppingWithin: options.stopTimeout)
     }
 
-    /// Takes in what a run tells, behind the keeping of the baton that its core has given.
+    /// Handles a report of a run, after the baton that its core has given is kept.
     private func receive(_ report: CoreRun.Report, of epoch: Revision) async {
         if case .ended(_, let baton) = report, let baton { await keep(baton, of: epoch) }
         hear(report, of: epoch)
     }
 
-    /// Takes in what a run tells.
+    /// Handles a report of a run.
     func hear(_ report: CoreRun.Report, of epoch: Revision) {
         switch report {
         case .started:
@@ -184,7 +185,7 @@ extension Participant {
         wakeUp.signal()
     }
 
-    /// Takes in why a core failed. Gives what the timeline tells of it.
+    /// Records why a core failed. Returns the text for the timeline.
     private func take(_ problem: CoreRun.Problem, of epoch: Revision) -> String {
         if let rest = intentions.coreFailed(problem.text, isFinal: problem.isFinal, of: epoch, at: clock.now()) {
             machine.rest = rest

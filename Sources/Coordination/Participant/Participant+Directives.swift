@@ -77,7 +77,7 @@ extension Participant {
         return reason
     }
 
-    /// Takes in what stands now.
+    /// Reads the present state of the ownership.
     ///
     /// - Parameter consistency: Causal right behind a call that has shown what is to be seen, as a commit shows itself: over
     ///   a connection the look costs no way to the other side and back then (contract S4).
@@ -141,7 +141,7 @@ extension Participant {
         }
     }
 
-    /// Takes note of an ownership that was taken away, given up to another Main, or cannot be had again.
+    /// Handles an ownership that was taken away, given up to another Main, or cannot be had again.
     func noticeLoss() async {
         if let refusal = machine.refusal, intentions.notice(refusal) { await tell(refusal) }
         let loss = machine.takeLoss()
@@ -154,13 +154,13 @@ extension Participant {
                 reason: "a newer epoch owns, so its core is stopped"))
     }
 
-    /// Whether another Main has owned since an ownership was lost and owns no more: one that has been frozen meanwhile sees no owner, and
-    /// would own again where one that sees the other Main gives way.
+    /// Returns true if another Main has owned since an ownership was lost, and owns no more. A Main that was frozen
+    /// meanwhile sees no owner then, and would own again, although a Main that sees the other one gives way.
     ///
     /// Source: contract C14.
     private func hasMainOwned(since loss: Loss?) async -> Bool {
         guard let loss, loss.successor == nil, store.session.role == .main else { return false }
-        // Where the timeline cannot be read, the Main asks for ownership as after any other loss.
+        // If the timeline cannot be read, the Main asks for ownership as after any other loss.
         guard let history = try? await timeline.history() else { return false }
         return history.records.contains { record in
             [.acquired, .tookOver].contains(record.entry.kind) && record.entry.role == .main

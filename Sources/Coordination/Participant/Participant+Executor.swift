@@ -1,7 +1,7 @@
 internal import CoreAPI
 internal import Mailboxes
 
-/// What an Executor asks of its participant, besides waiting.
+/// The requests of an Executor to its participant, besides waiting.
 extension Participant {
     func acknowledge(_ message: TakenMessage) async throws(CoordinationError) -> Bool {
         try guardOpen()

@@ -1,11 +1,11 @@
 internal import CoreAPI
 internal import Mailboxes
 
-/// How the group learns what is waited for here.
+/// The participant's record of waits in the group.
 ///
-/// All calls for an item share one expectation. What stands in the store is brought to what is expected by one write after
-/// the other, each of which looks at what is expected only when its turn has come: so the last one agrees with it, and a
-/// wait that is over takes nothing from one that has just begun (contract C9).
+/// All calls for an item share one expectation. Its writes to the store follow each other, and each reads the expected
+/// deadline only when its turn has come. So the last write agrees with the calls, and a wait that is over removes
+/// nothing of one that has just begun (contract C9).
 extension Participant {
     /// Lets the owner know that a call waits.
     func expect(_ item: ItemName, before deadline: BootInstant, as number: Int) async throws(SharedCoreError) {
@@ -13,8 +13,8 @@ extension Participant {
         try await record(item).value.get()
     }
 
-    /// Returns whether a session of this machine, other than the owner's, has an open expectation that is older than this
-    /// participant's for an item. That session challenges the owner.
+    /// Returns true if a session of this machine, other than the owner's, has an open expectation that is older than
+    /// this participant's for an item. The older session challenges the owner.
     func waitsBehindOthers(for item: ItemName) async throws(SharedCoreError) -> Bool {
         let all = try await store.list(Expectation.path, consistency: .causal).entries
         let key = try Expectation.key(of: item, for: store.session.id)
@@ -35,10 +35,10 @@ extension Participant {
         _ = record(item)
     }
 
-    /// Takes the message of a call, and in the same commit its expectation back, unless another call here waits for the same. Where there
-    /// is nothing to take, the call waits on.
+    /// Takes the message of a call. Removes its expectation in the same commit, unless another call here waits for the
+    /// same item. If there is nothing to take, the call waits on.
     ///
-    /// A task of its own, so that it is known what came of it also when the call is cancelled.
+    /// A task of its own, so that its outcome is known also when the call is cancelled.
     func take(for call: MessageCall) async throws(SharedCoreError) -> InboxTakeResult {
         let item = call.id.item
         let wasExpected = expected.has(item, for: call.number)

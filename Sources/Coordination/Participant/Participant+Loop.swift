@@ -19,7 +19,7 @@ extension Participant {
             let directive = machine.step(at: clock.now())
             endBaton()
             if let directive {
-                // What is waited for may be over when it has been carried out.
+                // A caller that waits for this state must see it now: the directive may end it.
                 publish()
                 await carryOut(directive)
                 restIfInVain(directive)
@@ -66,8 +66,8 @@ extension Participant {
             guard watch === self.watch else { return }
             switch error.code {
             case .corrupt, .incompatible, .forbidden: stop(because: error)
-            // A group that is lost is unavailable for good: its handle hears nothing any more. What the system has no
-            // more of is unavailable for a while.
+            // A lost group is unavailable for good: its handle receives nothing any more. A lack of system resources
+            // makes it unavailable for a while.
             case .unavailable where await store.isLost(): stop(because: error)
             default: note(error)
             }

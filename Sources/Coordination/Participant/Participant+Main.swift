@@ -1,7 +1,7 @@
 internal import CoreAPI
 internal import Mailboxes
 
-/// What a Main asks of its participant.
+/// The requests of a Main to its participant.
 extension Participant {
     func startMain(
         takingOver: Bool, insisting: Bool = false, waitingItsTurn: Bool = false,
@@ -23,7 +23,7 @@ extension Participant {
             takingOver: takingOver, insisting: insisting, waitingItsTurn: waitingItsTurn,
             isRunning: before.isCoreRunning)
         machine.hasYielded = false
-        // What is asked for anew is tried at once.
+        // A new request is tried at once.
         machine.rest = nil
         obstacle = nil
         wakeUp.signal()

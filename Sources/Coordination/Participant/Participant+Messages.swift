@@ -43,7 +43,7 @@ extension Participant {
         throw timeout(of: id)
     }
 
-    /// Goes the way of a call. What it takes when the caller is gone, others may have.
+    /// Serves a call. A message that it takes after the caller is gone is given back for others.
     private func serve(_ call: MessageCall) async {
         let result = await result { () async throws(CoordinationError) in try await self.answer(call) }
         leave(call)
@@ -192,8 +192,9 @@ extension Participant {
                 // Put off with each look at the ownership: one wake-up serves both.
                 alarm.move(to: min(wait.deadline, lookDue))
                 await call.serverEvent.wait()
-                // A look at the ownership has shown this handle every commit before it, so one look serves both (S4). Where a core
-                // is needed the ownership is looked at as often, which wakes this wait: its own look comes behind that one.
+                // A linearizable read of the ownership has shown this handle every commit before it, so one read serves
+                // both (S4). If a core is needed, the ownership is read as often, and that read wakes this wait: its
+                // own read is due after that one.
                 let interval = needsCore ? wait.lookInterval * 9 / 8 : wait.lookInterval
                 if let lookedAt, lookDue < lookedAt.advanced(by: interval) {
                     lookDue = lookedAt.advanced(by: interval)
@@ -244,12 +245,12 @@ extension Participant {
         }
     }
 
-    /// Where something came from that the inbox has. What this session stored, its own core received.
+    /// Returns the origin of a message in the inbox. A message stored by this session came from its own core.
     private func source(storedBy author: SessionID?) -> MessageResult.Source {
         author == store.session.id ? .core : .inbox
     }
 
-    /// Takes note whether a core here would help a call.
+    /// Records if a core here would help a call.
     private func need(_ needsCore: Bool, for call: MessageCall) {
         let need = needsCore ? Intentions.Need(insists: false, id: call.id) : nil
         guard intentions.needs[call.number] != need else { return }
@@ -257,16 +258,16 @@ extension Participant {
         wakeUp.signal()
     }
 
-    /// Drops the needs of calls whose messages are there, though their tasks have not looked since.
+    /// Drops the needs of calls that have their message already, although their tasks have not read the inbox since.
     ///
     /// Before a core is started this is asked once more: the last owner has stored everything before it let go,
     /// and on a busy machine the loop may have heard of the end before a call's task heard of its message.
     ///
-    /// - Returns: Whether no need is left, and no call that it has given up is its to go on with.
+    /// - Returns: True if no need is left, and this participant has no calls of its own baton to continue.
     func dropAnsweredNeeds() async throws(SharedCoreError) -> Bool {
         for (number, need) in intentions.needs {
             guard !need.insists, let id = need.id else { continue }
-            // What was seen of the ownership came through this handle as well, so it is no older.
+            // The view of the ownership came through this handle as well, so it is no older.
             if try await inbox.state(of: id, consistency: .causal) == .absent {
                 guard let found = try await findCall(id.callID), found.call.state != .ended(.lost) else { continue }
             }
@@ -282,7 +283,7 @@ extension Participant {
     func own(
         as number: Int, waitingItsTurn: Bool = false, before deadline: BootInstant?
     ) async throws(CoordinationError) {
-        // What an earlier call was told may be over.
+        // The refusal of an earlier call may be over.
         machine.refusal = nil
         if obstacle?.error.code == .forbidden { obstacle = nil }
         let before = state
@@ -351,12 +352,13 @@ extension Participant {
         CoordinationError(.fenced, "A newer epoch took ownership from this participant.", owner: owner)
     }
 
-    /// Where nothing could be stored until then, that is why the wait was still going on.
+    /// Returns the error of a cancelled wait. Its cause is the store's refusal, if one is known: the wait was still
+    /// going on because nothing could be stored.
     private func cancelled() -> CoordinationError {
         CoordinationError(.cancelled, "The task that waited was cancelled.", cause: knownRefusal)
     }
 
-    /// What a call hears that an error of the store has ended.
+    /// Returns the error of a call that an error of the store has ended.
     private func failure(_ error: SharedCoreError, of call: MessageCall) -> CoordinationError {
         isOutage(error) && clock.now() >= call.deadline ? timeout(of: call.id, because: error) : failure(error)
     }

@@ -22,7 +22,8 @@ extension Participant {
         }
     }
 
-    /// Whether the store may answer later. Where the group is lost, this participant has ended.
+    /// Returns true if the store may answer later; false after the group was lost, since this participant has ended
+    /// then.
     func isOutage(_ error: SharedCoreError) -> Bool {
         [.unavailable, .outcomeUnknown].contains(error.code) && end == nil && fault == nil
     }

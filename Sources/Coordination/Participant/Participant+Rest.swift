@@ -118,7 +118,7 @@ extension Participant {
         }
     }
 
-    /// Withdraws a rest whose core is becoming quiet. The core is told to go on as soon as it is.
+    /// Withdraws a rest while the core is becoming quiet. The core is told to go on as soon as it is quiet.
     private func resumeEarly(for wake: Wake) async throws(CoordinationError) {
         isResumedEarly = true
         machine.wokenFor = wake
@@ -140,7 +140,7 @@ extension Participant {
         if isQuiet { resumeCore(of: run.epoch, for: isResumedEarly ? machine.wokenFor : .user) }
     }
 
-    /// Whether the running core is being resumed.
+    /// True while the running core is being resumed.
     var isResumingCore: Bool { coreRun.map { resuming === $0 } ?? false }
 
     /// Tells a core to go on.

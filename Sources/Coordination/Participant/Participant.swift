@@ -16,14 +16,14 @@ actor Participant {
     /// Wakes the loop.
     nonisolated let wakeUp = AsyncEvent()
     nonisolated let makeCore: @Sendable () -> any Core
-    /// Where it runs: the participants' thread, but in a simulation.
+    /// The executor of this participant: the participants' thread, except in a simulation.
     nonisolated let executor: any SerialExecutor & TaskExecutor
 
     private var claim: SessionClaim
     /// The kinds of the batons that this participant's cores have given. Its later cores take them, too.
     var givenKinds: [String] = []
     var machine: OwnershipMachine
-    /// What it wants of ownership.
+    /// The goal concerning ownership.
     var intentions: Intentions
     var lastNumber = 0
     /// The callers that wait for this participant's own state to change.
@@ -42,30 +42,30 @@ actor Participant {
     var coreStopped: BootInstant?
     /// The core that is becoming quiet for a rest; nil if none is.
     var becomingQuiet: CoreRun?
-    /// Whether the Main was resumed while its core was becoming quiet.
+    /// True if the Main was resumed while its core was becoming quiet.
     var isResumedEarly = false
     /// The core that is being resumed after a rest; nil if none is.
     var resuming: CoreRun?
-    /// The core whose baton is kept, and what keeps it.
+    /// The core of a baton that is kept, and the baton's keeper.
     var givenBaton: KeptBaton?
-    /// The calls of that core, and what watches its session's lease.
+    /// The calls of that core, and the task that watches its session's lease.
     var coreCalls = CutCalls()
     var leaseWatch: Task<Void, Never>?
     /// The task that asks an Executor's policy while the loop waits for the store.
     var policyWatch: Task<Void, Never>?
-    /// Whether the loop carries out a directive: it may wait for the store.
+    /// True while the loop carries out a directive: it may wait for the store.
     var isCarryingOut = false
     /// How many cores were started here.
     nonisolated let coreStartCount = Atomic(0)
     var demandWatch: Watch?
-    /// What the application takes pushes by.
+    /// The watch through which the application takes pushes.
     var pushWatch: Watch?
 
     /// How many entries of the timeline this participant has written since it last dropped the oldest.
     var untrimmedCount = 0
-    /// Whether it is dropping them.
+    /// True while the oldest entries are being dropped.
     var isTrimming = false
-    /// What keeps the machine's directives from being carried out; nil since one was.
+    /// The error that keeps the machine's directives from being carried out; nil since one was.
     var obstacle: Obstacle?
     /// Since when the store owes an answer that lets the participant go on: refusals are none. Nil while it owes none.
     var troubleSince: BootInstant?
@@ -75,27 +75,27 @@ actor Participant {
     /// Why the store refuses what the core writes that runs here, or ran here last.
     var storeRefusal = StoreRefusal()
     var isPublishingRefusal = false
-    /// What an owner has said of that, and nothing has shown since that it is over.
+    /// The refusal that an owner has published, until something shows that it is over.
     var storeRefusalOfOwner: RefusalRecord?
 
-    /// What the store's watch failed with for good, from then until the core has stopped.
+    /// The permanent error of the store's watch, from then until the core has stopped.
     var fault: SharedCoreError?
     private(set) var end: ParticipantEnd?
-    /// Whether it was asked to take part, though it may not do so yet.
+    /// True once this participant was asked to take part, although it may not do so yet.
     private var isAsked = false
     private var loop: Task<Void, Never>?
     /// Its error, if it could not attend.
     private var attending: Task<SharedCoreError?, Never>?
-    /// What is done before this participant is asked for anything.
+    /// The task that prepares this participant before its first request.
     private(set) var preparation: Task<Void, Never>?
     var watch: Watch?
-    /// Whether the watch shows what a Main that rests has to see, and nothing else.
+    /// True while the watch covers only the keys that a resting Main has to see.
     var isWatchOfSleep = false
     var alarm: Alarm
     private var published: ParticipantState?
     /// The start of the last linearizable read of the ownership; nil before the first one.
     var lookedAt: BootInstant?
-    /// What the last commit relied on and told, and how often in a row that was committed.
+    /// The guards and stories of the last commit, and how often in a row it was committed.
     var repetition: (guards: [Transaction.Guard], stories: [Story], count: Int)?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -148,9 +148,8 @@ actor Participant {
         if machine.core == nil { machine.leftover = coreRun?.epoch }
     }
 
-    /// Follows what stands about ownership, and takes no part in it: what is needed for that the first time, a thread
-    /// among it, is there when this participant is asked for something. Where it cannot be done yet, the next call
-    /// tries again.
+    /// Follows the ownership without taking part in it. So the things that the first request needs, a thread among
+    /// them, exist by then. If this fails, the next call tries again.
     nonisolated func prepare() {
         Task(executorPreference: executor) { await self.beginPreparation() }
     }
@@ -257,7 +256,7 @@ actor Participant {
     /// When the store has not let the participant end its core's ownership for as long as a core may take to stop, or not
     /// answered for a shorter time when no core is to stop.
     var stuckAt: BootInstant? {
-        // While the loop waits for the store, an Executor whose time is over does not hear of it.
+        // While the loop waits for the store, an Executor does not learn that its time is over.
         guard let troubleSince, let over = stoppingSince ?? intentions.policyIsDue else { return nil }
         let begun = max(troubleSince, over)
         let limit = begun.advanced(by: options.stopTimeout)
@@ -269,7 +268,7 @@ actor Participant {
         machine.isStuck(at: clock.now()) || stuckAt.map { $0 <= clock.now() } ?? false
     }
 
-    /// Whether nothing is owned, run or sought here.
+    /// True if nothing is owned, run or sought here.
     private var isIdle: Bool {
         machine.holding == nil && machine.core == nil && machine.given == nil && intentions.policy == nil
             && intentions.needs.isEmpty
@@ -344,7 +343,7 @@ actor Participant {
         guard self.end == nil else { return }
         self.end = end
         claim.release()
-        // What is on its way to a store that does not answer must not keep the participant.
+        // Requests that a store has not answered must not keep the participant alive.
         attending?.cancel()
         preparation?.cancel()
         let request = StopRequest(end == .closed ? .closing : .superseded)

@@ -3,7 +3,7 @@ internal import CoreAPI
 /// The state of a participant, as its callers wait for it.
 struct ParticipantState: Hashable, Sendable {
     let isOver: Bool
-    /// Whether it is a Main that means to own.
+    /// True if it is a Main that means to own.
     let wantsOwnership: Bool
     /// The epoch that it holds.
     let holding: Revision?
@@ -14,26 +14,26 @@ struct ParticipantState: Hashable, Sendable {
     let lossOf: Revision?
     let problem: Intentions.CoreProblem?
     let isIdle: Bool
-    /// Whether its ownership cannot be released.
+    /// True if its ownership cannot be released.
     let isStuck: Bool
     /// When that comes to be, as far as it is known.
     let stuckAt: BootInstant?
-    /// Whether the holder owns for it.
+    /// True while the holder owns for it.
     let isAtRest: Bool
-    /// Whether it offers its ownership, or rests.
+    /// True while it offers its ownership, or rests.
     let wantsRest: Bool
-    /// Whether its core is becoming quiet.
+    /// True while its core is becoming quiet.
     let isBecomingQuiet: Bool
-    /// Whether its core was made quiet and does not go on yet.
+    /// True if its core was made quiet and does not go on yet.
     let isQuiet: Bool
     /// Why it does not run the core that it wants.
     let waiting: OwnershipWaitReason?
     /// Why it cannot do its job, where that lasts.
     let lastingError: SharedCoreError?
-    /// Whether that error is that this participant may not write what it wants to.
+    /// True if that error is that this participant may not write.
     var isForbidden: Bool { lastingError?.code == .forbidden }
 
-    /// Whether a core works here under an ownership that stands.
+    /// True if a core works here under an ownership that stands.
     var isCoreRunning: Bool { core?.phase == .running && core?.epoch == holding }
 }
 
@@ -44,11 +44,11 @@ enum ParticipantEnd: Hashable, Sendable {
     case storeEnded(SharedCoreError)
 }
 
-/// What the store refuses a participant again and again.
+/// A refusal that the store repeats.
 struct Obstacle: Hashable, Sendable {
-    /// What it said last.
+    /// The last error.
     let error: SharedCoreError
     let since: BootInstant
-    /// Whether commits are refused: then only one that succeeds shows that it is over.
+    /// True if commits are refused: then only a successful commit shows that the refusal is over.
     let isCommit: Bool
 }

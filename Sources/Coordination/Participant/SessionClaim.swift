@@ -15,7 +15,7 @@ final class SessionClaim: Sendable {
     init(on session: Session) throws(SharedCoreError) {
         self.session = session
         guard Self.claimed.withLock({ $0.insert(session).inserted }) else {
-            // What is not claimed is not to be released.
+            // This claim has failed, so it must not be released.
             isReleased.store(true, ordering: .relaxed)
             throw SharedCoreError(
                 .invalidArgument,

@@ -3,33 +3,33 @@ internal import Synchronization
 
 /// Why the group's store refuses what a core writes, such as a full disk: the messages that it receives come to no participant then.
 ///
-/// The owner says so in the group for as long as it lasts. So a call whose deadline passes meanwhile, here or in another process, can tell a
-/// message that could not be stored from one that never came.
+/// The owner publishes the refusal in the group for as long as it lasts. So a call that reaches its deadline meanwhile,
+/// here or in another process, can distinguish a message that could not be stored from one that never came.
 final class StoreRefusal: Sendable {
     private struct State {
         var error: SharedCoreError?
         /// The number of writes that have no answer.
         var waitingCount = 0
         var hasTaken = false
-        /// Whether what stands in the group is not known to be ``error``.
+        /// True if the refusal in the group is not known to be ``error``.
         var isUntold = false
     }
 
     private let state = Mutex(State())
 
-    /// What the core met with its last write of content.
+    /// The error of the core's last write of content; nil if it has none.
     var current: SharedCoreError? { state.withLock(\.error) }
 
-    /// Whether the store has not answered a write of content.
+    /// True while the store has not answered a write of content.
     var isWaiting: Bool { state.withLock { $0.waitingCount > 0 } }
 
-    /// Whether a write of content has taken effect.
+    /// True if a write of content has taken effect.
     var hasTaken: Bool { state.withLock(\.hasTaken) }
 
-    /// The next write tells it, though nothing has changed.
+    /// Has the next write publish the refusal again, though nothing has changed.
     func tellAgain() { state.withLock { $0.isUntold = true } }
 
-    /// - Returns: Whether the group is to be told of ``current``.
+    /// - Returns: True if ``current`` must be published in the group.
     func note(_ write: CoreWrite) -> Bool {
         state.withLock { state in
             let former = state.error?.code
@@ -50,8 +50,8 @@ final class StoreRefusal: Sendable {
         }
     }
 
-    /// Whether an error says that the store does not take what is written. A failed guard is an answer, and after the others nothing is written
-    /// through this handle any more.
+    /// Returns true if an error says that the store does not take the write. A failed guard is an answer, and after the
+    /// other exceptions nothing is written through this handle any more.
     static func isRefusal(_ error: SharedCoreError) -> Bool {
         switch error.code {
         case .guardFailed, .cancelled, .closed, .sessionEnded, .invalidArgument: false
@@ -60,7 +60,7 @@ final class StoreRefusal: Sendable {
     }
 }
 
-/// What the store answered to a core's write of content.
+/// The store's answer to a core's write of content.
 enum CoreWrite {
     /// It is on its way.
     case begun
@@ -99,7 +99,7 @@ extension Participant {
         }
     }
 
-    /// Takes note of what the owner says of the store, before it may be gone.
+    /// Records the refusal that the owner has published, before that entry may be gone.
     func noticeRefusal() {
         let view = machine.view
         guard let owner = view.owner else { return }
@@ -117,7 +117,7 @@ extension Participant {
             return SharedCoreError(
                 .unavailable, "The group has not answered yet whether a message is stored.", at: "core")
         }
-        // What the owner before met holds until the core here has stored something.
+        // The refusal that the former owner published holds until the core here has stored something.
         if machine.holding == nil || !storeRefusal.hasTaken, let record = storeRefusalOfOwner { return record.error }
         guard let obstacle, StoreRefusal.isRefusal(obstacle.error) else { return nil }
         return obstacle.error

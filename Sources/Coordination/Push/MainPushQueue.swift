@@ -35,7 +35,7 @@ package struct MainPushQueue: Sendable {
         MainPushRecord(push: push, end: clock.now().advanced(by: lifetime), bootID: clock.bootID).bytes
     }
 
-    /// Takes a push for the Main that owns under an epoch. One whose time is over is ended in place of that.
+    /// Takes a push for the Main that owns under an epoch. A push past its end is removed instead.
     ///
     /// - Returns: Nil when there is nothing to take, or nothing that this version can read.
     /// - Throws: ``SharedCoreError/Code/guardFailed``, at the owner's key, when the epoch does not stand any more.
@@ -155,11 +155,11 @@ struct MainPushRecord: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// Whether its time is over; false where that is told in another run of a machine.
+    /// Returns true if the push's time is over. Returns false if the end counts in another run of a machine.
     func isOver(at now: BootInstant, in bootID: BootID) -> Bool { bootID == self.bootID && end <= now }
 }
 
-/// When the pushes that no Main has in hand are over, kept up to date by a watch. It holds names and times only.
+/// The ends of the pushes that no Main has in hand, kept up to date by a watch. It holds names and times only.
 ///
 /// A time of another run of a machine, or one that cannot be read, says nothing here. Such a push has one lifetime from when
 /// it was seen first, and so has one that would wait longer: any participant can have written it.
@@ -180,7 +180,7 @@ package struct UntakenPushes: Sendable {
         self.bootID = bootID
     }
 
-    /// Takes in what a watch of the queue delivers.
+    /// Applies an event of a watch of the queue.
     package mutating func apply(_ event: WatchEvent, at now: BootInstant) {
         switch event {
         case .snapshot(let snapshot), .lagged(let snapshot):
@@ -192,7 +192,7 @@ package struct UntakenPushes: Sendable {
         }
     }
 
-    /// Those whose time is over, with the revisions at which they were seen.
+    /// Returns the pushes past their end, with the revisions at which they were seen.
     package func overdue(at now: BootInstant) -> [ItemName: Revision] {
         places.compactMapValues { place in
             guard let message = place.message, !place.isTaken, message.end <= now else { return nil }
@@ -200,7 +200,7 @@ package struct UntakenPushes: Sendable {
         }
     }
 
-    /// When the next one is over; nil when none waits.
+    /// The end of the next push that is due; nil when none waits.
     package var nextEnd: BootInstant? {
         places.values.lazy.filter { !$0.isTaken }.compactMap(\.message?.end).min()
     }

@@ -29,7 +29,7 @@ public final class MainPushes: AsyncSequence, Sendable {
         self.participant = participant
     }
 
-    /// Ends the sequence. What is in hand stays there. Idempotent.
+    /// Ends the sequence. Pushes in hand stay in hand. Idempotent.
     public func cancel() {
         watch.cancel()
     }
@@ -108,7 +108,7 @@ public struct TakenPush: Hashable, Sendable {
     }
 }
 
-/// What a Main asks of its participant about pushes.
+/// The requests of a Main about pushes.
 extension Participant {
     func pushes() async throws(CoordinationError) -> MainPushes {
         try guardOpen()

@@ -17,13 +17,13 @@ public struct Push: Hashable, Sendable {
     /// The largest payload, in bytes.
     public static let maximumPayloadByteCount = 4 << 10
 
-    /// What it announces.
+    /// The call-id that it announces.
     public let callID: CallID
-    /// What kind of push it is, such as `message` or `call`.
+    /// The type of the push, such as `message` or `call`.
     public let type: String
-    /// The account that it is for; empty where it names none.
+    /// The account that it is for; empty if it names none.
     public let account: String
-    /// What came with it; empty where nothing did.
+    /// The payload; empty if there is none.
     public let payload: [UInt8]
 
     /// A push of the type ``defaultType``, without account and payload.
@@ -48,7 +48,7 @@ public struct Push: Hashable, Sendable {
         self.payload = payload
     }
 
-    /// Whether a text can be the type of a push: 1 to 64 of `a-z`, `0-9`, `-` and `.`.
+    /// Returns true if `text` can be the type of a push: 1 to 64 of `a-z`, `0-9`, `-` and `.`.
     public static func isType(_ text: some StringProtocol) -> Bool {
         (1...maximumTypeByteCount).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
@@ -79,9 +79,9 @@ public struct Push: Hashable, Sendable {
     package var sentence: String { "type \(type), “\(callID)”" }
 }
 
-/// How a host tells an Executor what it is started for: in its environment, so that no list of processes shows a payload.
+/// The environment variables by which a host tells an Executor its push, so that no list of processes shows a payload.
 extension Push {
-    /// The variables. What came in `PAYLOAD` is Base64 (RFC 4648).
+    /// The variables. The payload is in Base64 (RFC 4648).
     package enum Variable: String, CaseIterable {
         case callID = "SHAREDCORE_CALL_ID"
         case type = "SHAREDCORE_PUSH_TYPE"
@@ -89,7 +89,7 @@ extension Push {
         case payload = "SHAREDCORE_PUSH_PAYLOAD"
     }
 
-    /// All variables, also those of what the push has not: a host may have some of another push in its own environment.
+    /// All variables, including those of absent parts: a host may have some of another push in its own environment.
     package var variables: [String: String] {
         [
             Variable.callID.rawValue: callID.text, Variable.type.rawValue: type, Variable.account.rawValue: account,
@@ -111,7 +111,7 @@ extension Push {
         self.init(callID, type: type, account: account, encodedPayload: payload)
     }
 
-    /// A push whose payload is given as Base64; nil when a value breaks its rule.
+    /// Makes a push with a payload in Base64; nil when a value breaks its rule.
     package init?(_ callID: CallID, type: String, account: String, encodedPayload: String) {
         guard let payload = Base64.decode(encodedPayload) else { return nil }
         do throws(SharedCoreError) {

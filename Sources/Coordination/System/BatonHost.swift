@@ -2,11 +2,12 @@ package import CoreAPI
 internal import Platform
 internal import Synchronization
 
-/// The host's part in hand-overs that carry calls: it keeps each baton as well, so that a call goes on whose old owner dies before the
-/// next one has it.
+/// The host's part in hand-overs that carry calls. It also keeps each baton, so that a call continues if its old owner
+/// dies before the next owner has the baton.
 ///
-/// It keeps duplicates from when the old owner gives them until the owner is not the one that gave them and the record is not offered, or
-/// until the deadline. It goes by the state of the group that it is shown, not by events, of which it may miss some.
+/// It keeps duplicates from when the old owner gives them until the giver is no longer the owner and the record is not
+/// offered, or until the deadline. It follows the state of the group that it is shown, not events, of which it may miss
+/// some.
 ///
 /// Source: contract C25.
 package final class BatonHost: Sendable {
@@ -70,7 +71,8 @@ package final class BatonHost: Sendable {
         Self.close(content)
     }
 
-    /// Whether neither the owner that gave a baton nor a later one needs it. A view from before the giver owned says nothing.
+    /// Returns true if neither the owner that gave a baton nor a later one needs it. A view from before the giver owned
+    /// says nothing.
     private static func isOver(_ epoch: Revision, in view: OwnershipView) -> Bool {
         guard view.revision >= epoch, view.owner?.claim != epoch else { return false }
         return view.baton?.record.epoch != epoch || view.baton?.record.state != .offered

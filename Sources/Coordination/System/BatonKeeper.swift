@@ -39,7 +39,7 @@ extension Baton {
     ///
     /// - Parameters:
     ///   - kind: Its format and version, as in ``init(_:bytes:calls:)``.
-    ///   - bytes: What the next core needs to know: at most 64 KiB.
+    ///   - bytes: The information that the next core needs: at most 64 KiB.
     ///   - descriptors: Open descriptors, which are duplicated: the caller's stay its own. At most 15.
     ///   - calls: The calls that move, which the core has begun and not ended: 1 to 4.
     /// - Throws: As ``init(_:bytes:calls:)``, and for a descriptor that is not open; ``SharedCoreError/Code/unavailable`` when the process
@@ -85,7 +85,7 @@ extension ReceivedBaton {
     }
 }
 
-/// What is sent of a baton: its bytes as a sealed file in memory, and its descriptors.
+/// The content of a baton for sending: its bytes as a sealed file in memory, and its descriptors.
 ///
 /// It listens for the process that owns now, until it is closed.
 final class BatonKeeper: BatonKeeping {
@@ -163,9 +163,9 @@ final class BatonKeeper: BatonKeeping {
     }
 }
 
-/// Where those listen that keep a baton: a directory that this user alone may enter.
+/// The directory of the sockets of processes that keep a baton. This user alone may enter it.
 enum BatonDirectory {
-    /// Opens the directory, and makes it where it is not there. Sockets that processes left are removed.
+    /// Opens the directory, and makes it if it does not exist. Removes sockets that processes left.
     static func open() throws(SystemCallError) -> Directory {
         let runtime = OwnProcess.text("XDG_RUNTIME_DIR").flatMap { $0.hasPrefix("/") ? $0 : nil }
         let parent = runtime.map { $0 + "/sharedcore" } ?? "/tmp/sharedcore-\(FileStatus.currentUser)"

@@ -3,7 +3,7 @@ internal import Platform
 
 /// A socket in a directory of this user at which processes of this user ask about batons, served by a thread of its own.
 final class BatonListener: Sendable {
-    /// What is sent in answer to a message.
+    /// The answer to a message.
     struct Reply {
         let text: [UInt8]
         var files: [OpenFile] = []
@@ -103,7 +103,7 @@ enum BatonMessage {
         return Revision(rawValue: epoch)
     }
 
-    /// What a deposit is of; nil for another message.
+    /// Returns the epoch and the deadline of a deposit; nil for another message.
     static func deposited(by text: [UInt8]) -> (epoch: Revision, deadline: BootInstant)? {
         let words = String(decoding: text, as: UTF8.self).split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 4, words[0] == "sharedcore-baton-keep", words[1] == "1", let epoch = UInt64(words[2]),

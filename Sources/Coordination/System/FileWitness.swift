@@ -18,7 +18,7 @@ public struct FileWitness: Witness {
         self.path = path
     }
 
-    /// The witness of the group whose files lie in a directory, where the programs have it.
+    /// The witness of the group in a directory, at the path that the programs use.
     ///
     /// - Parameter directory: The absolute path of the group's directory, which must exist.
     public init(besideGroup directory: String) {

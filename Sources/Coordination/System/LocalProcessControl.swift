@@ -23,7 +23,8 @@ public struct LocalProcessControl: ProcessControl {
             case .unknown(let cause): return .impossible("its process cannot be opened (\(cause))")
             }
         }
-        // What is proven now is proven of the process that the handle has, or that one has ended and gets no signal.
+        // The handle is open: a proof from now on concerns the process of the handle, or one that has ended and gets no
+        // signal.
         if let reason = await doubt() {
             return handle.hasEnded || process.isExiting ? .gone : .impossible(reason)
         }

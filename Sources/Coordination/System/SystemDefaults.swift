@@ -2,8 +2,8 @@ public import CoreAPI
 internal import Mailboxes
 public import Platform
 
-// What a participant takes from the machine where nothing else is given. The files of this folder and those of `Loop`
-// are the only ones of the module that use `Platform`; the others build without it.
+// The parts of the machine that a participant uses by default. The files of this folder and those of `Loop` are the
+// only ones of the module that use `Platform`; the others build without it.
 
 extension CoordinationEnvironment {
     /// An environment of this machine; what is given replaces a part of it.

@@ -4,8 +4,8 @@ extension OwnershipLedger {
     /// How long a challenge stands before its silence counts (contract C6).
     package static let answerBound = Duration.milliseconds(500)
 
-    /// Adds a record and tells which rules it breaks. What the record says is then taken for granted, so that one
-    /// damage is told once.
+    /// Adds a record and returns the rules that it breaks. The record's content then counts as true, so that one damage
+    /// is reported once.
     package mutating func apply(_ record: TimelineRecord) -> [Violation] {
         let entry = record.entry
         var broken: [Violation] = []
@@ -70,7 +70,8 @@ extension OwnershipLedger {
         var broken: [Violation] = []
         if let owner {
             if let previous = entry.previous, previous.epoch == owner.epoch, previous.end == .sessionEnded {
-                // Where another participant acquires, and does not say that it gave up the core at rest, that Main has ended as well.
+                // If another participant acquires and does not say that it gave up the core at rest, that Main has
+                // ended as well.
                 if let sleeper = owner.sleeper, sleeper != entry.participant, cores[owner.epoch] != nil {
                     end(session: sleeper)
                 }

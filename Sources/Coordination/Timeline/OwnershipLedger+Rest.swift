@@ -31,7 +31,8 @@ extension OwnershipLedger {
             broken.append(
                 violation(record, "The \(owner.role) of epoch \(owner.epoch), which was \(owner.state), rests"))
         }
-        // Whether it rests past the request of another Main is not to be seen here: a Main that dies while it asks leaves no entry.
+        // A rest past the request of another Main cannot be detected here: a Main that dies while it asks leaves no
+        // entry.
         challenges[owner.epoch] = nil
         owner.sleeper = owner.participant
         owner.participant = entry.participant

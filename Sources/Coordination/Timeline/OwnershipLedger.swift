@@ -18,7 +18,7 @@ package struct OwnershipLedger: Hashable {
         var wokenAt: Moment?
         /// How long it had then.
         var wakeBound = Duration.zero
-        /// Whether its session has a lease, so that the core may run on when the session is over.
+        /// True if its session has a lease, so that the core may run on when the session is over.
         var hasLease = false
     }
 
@@ -33,7 +33,7 @@ package struct OwnershipLedger: Hashable {
         }
     }
 
-    /// That a Main asked for the core, and how long the owner was given.
+    /// A Main's request for the core, and the time that the owner was given.
     package struct Request: Hashable {
         let moment: Moment
         let bound: Duration
@@ -54,8 +54,8 @@ package struct OwnershipLedger: Hashable {
     package var lastEpoch: Revision?
     /// The cores that were started and not stopped, by their epochs.
     package var cores: [Revision: Core] = [:]
-    /// The epochs that were fenced or given up, or whose session had a lease and has ended, so that their cores may run on:
-    /// the last ones that were, or were seen to run.
+    /// The epochs with cores that may run on: they were fenced or given up, or their session had a lease and has ended.
+    /// Keeps the last epochs that were superseded or seen to run.
     package var superseded: [Revision] = []
     /// The sessions of owners that were found to have ended: the last ones.
     package var endedSessions: [SessionID] = []
@@ -67,7 +67,7 @@ package struct OwnershipLedger: Hashable {
     package var overlaps = 0
     /// How many times it saw one that had lost its right.
     package var supersededOverlaps = 0
-    /// The epochs whose batons were applied, have failed or expired: the last ones.
+    /// The epochs of batons that were applied, have failed or expired: the last ones.
     package var endedBatons: [Revision] = []
 
     package init() {}

@@ -2,8 +2,8 @@ public import CoreAPI
 internal import Mailboxes
 internal import Synchronization
 
-/// What happened to the ownership of the core: a bounded list of entries in the store, each written in the transaction
-/// that it tells of.
+/// The history of the core's ownership: a bounded list of entries in the store. Each is written in the transaction that
+/// it describes.
 ///
 /// Source: contract C15.
 public struct Timeline: Sendable {
@@ -13,7 +13,7 @@ public struct Timeline: Sendable {
     package static let path = ".sharedcore/timeline"
     /// Selects the entries and the checkpoint.
     package static let prefix: KeyPrefix = ".sharedcore/timeline/"
-    /// What is left of the entries that were dropped.
+    /// The sum of the entries that were dropped.
     package static let checkpointKey: Key = ".sharedcore/timeline/checkpoint"
 
     let store: any SharedStore
@@ -73,7 +73,7 @@ extension Timeline {
     /// Returns entries as they stand now, the oldest first.
     ///
     /// - Parameters:
-    ///   - revision: Where a page before has ended, ``TimelinePage/next``.
+    ///   - revision: The end of the previous page, ``TimelinePage/next``.
     ///   - limit: How many entries; at least 1. The entries of one commit stay together, so a page may have a few more.
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a limit below 1; what ``SharedStore/list(_:consistency:)`` throws.
     package func page(
@@ -104,7 +104,7 @@ extension Timeline {
     /// Drops the oldest entries when there are more than ``capacity``, down to half of it, and writes what they added
     /// up to into the checkpoint, in one transaction. Of several participants that try at once, one succeeds.
     ///
-    /// - Returns: Whether entries were dropped.
+    /// - Returns: True if entries were dropped.
     @discardableResult
     package func trim() async throws(SharedCoreError) -> Bool {
         let snapshot = try await store.list(Self.prefix)
@@ -145,7 +145,7 @@ extension Timeline {
 package struct TimelinePage: Hashable, Sendable {
     /// The entries, the oldest first.
     package fileprivate(set) var records: [TimelineRecord]
-    /// Where the next page begins; nil if this is the last one.
+    /// The revision at which the next page begins; nil if this is the last one.
     package fileprivate(set) var next: Revision?
     /// All that stood when this was read.
     package let history: TimelineHistory
@@ -162,7 +162,7 @@ package struct Tenure: Hashable, Sendable {
 
     /// The epoch of the ownership.
     package let epoch: Revision
-    /// Whether its holder released it.
+    /// True if its holder released it.
     package let isReleased: Bool
     /// The revision to guard by when acquiring, so that no other ownership comes in between.
     package let revision: Revision

@@ -28,8 +28,8 @@ public struct CheckReport: Hashable, Sendable {
     public let violations: [Violation]
     /// How many times the witness saw two cores run that both had a right to; those before the checkpoint counted.
     public let overlaps: Int
-    /// How many times the witness saw a core run on that was fenced or given up, or whose session had a lease and has ended;
-    /// those before the checkpoint counted.
+    /// How many times the witness saw a core run on after it was fenced or given up, or after its session, which had a
+    /// lease, had ended. Includes those before the checkpoint.
     public let supersededOverlaps: Int
     /// Nothing is proved about commits up to and with this one, because their entries were dropped; nil when the whole
     /// history was read.
@@ -45,7 +45,7 @@ public struct CheckReport: Hashable, Sendable {
         self.unprovedThrough = unprovedThrough
     }
 
-    /// Whether no rule was broken and no two cores ran that both had a right to.
+    /// True if no rule was broken and no two cores ran that both had a right to.
     public var isClean: Bool { violations.isEmpty && overlaps == 0 }
 
     /// The result in one sentence, for people.

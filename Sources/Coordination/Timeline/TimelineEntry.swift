@@ -97,7 +97,8 @@ extension TimelineEntry {
         case coreGivenUp = 12
         /// The witness saw another core run (``TimelineEntry/other``), which it should not have.
         case overlap = 13
-        /// The witness saw a core run (``TimelineEntry/other``) that was fenced or given up, or whose session had a lease and has ended.
+        /// The witness saw a core run (``TimelineEntry/other``) after it was fenced or given up, or after its session,
+        /// which had a lease, had ended.
         case supersededOverlap = 14
         /// The owner (``TimelineEntry/other``) was challenged and has not answered for ``TimelineEntry/bound``; told with the
         /// take-over from it.

@@ -61,8 +61,8 @@ public struct TimelineHistory: Hashable, Sendable {
 }
 
 extension TimelineHistory {
-    /// The epochs that were taken over from, whose core was given up, or whose session had a lease and has ended: their cores
-    /// may run on.
+    /// The epochs with cores that may run on: they were taken over from, their core was given up, or their session had
+    /// a lease and has ended.
     package var supersededEpochs: Set<Revision> {
         var epochs = Set(checkpoint?.ledger.superseded ?? [])
         var leased = Set([checkpoint?.ledger.owner].compactMap { $0?.hasLease == true ? $0?.epoch : nil })
@@ -127,7 +127,7 @@ public struct TimelineRecord: Hashable, Sendable {
 }
 
 extension TimelineEntry.Kind {
-    /// Whether it creates an ownership.
+    /// True if it creates an ownership.
     package var isAcquisition: Bool { self == .acquired || self == .tookOver }
 }
 

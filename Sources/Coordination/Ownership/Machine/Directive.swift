@@ -32,10 +32,10 @@ package struct Transition: Hashable, Sendable {
     package var transaction: Transaction
     /// The entries for the timeline, in the same commit; none where nothing is new.
     package var stories: [Story]
-    /// What it does to the baton that the participant has given; nil where it does nothing to it.
+    /// Its effect on the baton that the participant has given; nil if it has none.
     package var baton: BatonStep?
 
-    /// Whether it offers the ownership of a Main that is about to rest.
+    /// True if it offers the ownership of a Main that is about to rest.
     package var offersRest: Bool {
         transaction.operations.contains { if case .put(OwnershipKey.rest, _, _) = $0 { true } else { false } }
     }
@@ -53,7 +53,7 @@ package struct Transition: Hashable, Sendable {
         }
     }
 
-    /// Whether it makes the participant own.
+    /// True if it makes the participant own.
     package var acquires: Bool { stories.contains { $0.kind.isAcquisition } }
 
     package init(transaction: Transaction, stories: [Story] = []) {
@@ -65,7 +65,7 @@ package struct Transition: Hashable, Sendable {
 /// A timeline entry about a transition, still without its author and its time, which is that of the commit.
 package struct Story: Hashable, Sendable {
     package var kind: TimelineEntry.Kind
-    /// The participant's own ownership; nil for an acquisition, whose epoch is its own commit.
+    /// The participant's own ownership; nil for an acquisition, which gets its epoch by its own commit.
     package var epoch: Revision?
     /// The ownership of another that this is about.
     package var other: Revision?

@@ -13,7 +13,7 @@ package struct HolderMachine: Sendable {
     package var view = OwnershipView()
     /// Why the Main that rests is needed; nil while it is not. A request for hand-over need not be told.
     package var reason: Wake?
-    /// Whether it is to end: it takes no offer any more, and wakes the Main that rests.
+    /// True if it is to end: it takes no further offer, and wakes the Main that rests.
     package var isClosing = false
     package var wakeWait: WakeWait?
     package var lastLook: BootInstant
@@ -32,10 +32,10 @@ package struct HolderMachine: Sendable {
         view.owner.flatMap { $0.session == myself.session ? $0 : nil }
     }
 
-    /// Whether it holds nothing, and no Main finds it any more.
+    /// True if it holds nothing and its record is gone, so that no Main finds it.
     package var hasEnded: Bool { isClosing && holding == nil && view.holder?.session != myself.session }
 
-    /// Takes note that a directive could not be carried out for a reason that a look does not show.
+    /// Records that a directive could not be carried out for a reason that the view does not show.
     package mutating func failed(at now: BootInstant) {
         retryAt = now.advanced(by: rules.retryInterval)
     }

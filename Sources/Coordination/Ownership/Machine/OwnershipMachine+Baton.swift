@@ -16,7 +16,7 @@ extension OwnershipMachine {
         given = baton
     }
 
-    /// Takes note that a commit has taken effect.
+    /// Records that a commit has taken effect.
     package mutating func committed(_ transition: Transition, at revision: Revision) {
         if transition.offersRest { hasOffered = true }
         switch transition.baton {
@@ -26,10 +26,10 @@ extension OwnershipMachine {
         }
     }
 
-    /// Takes note that a commit is on its way. An offer may have taken effect from now on, also where the participant
+    /// Records that a commit is on its way. An offer may have taken effect from now on, also where the participant
     /// ends before it knows the outcome.
     ///
-    /// - Returns: Whether an offer may have taken effect before.
+    /// - Returns: True if an offer may have taken effect before.
     package mutating func begins(_ transition: Transition) -> Bool {
         let wasUnclear = given?.isUnclear ?? false
         if transition.baton == .offers { given?.isUnclear = true }
@@ -54,7 +54,7 @@ extension OwnershipMachine {
         }
     }
 
-    /// Takes note that a commit is not known to have taken effect. A baton for which there is no room is not offered
+    /// Records that a commit is not known to have taken effect. A baton for which there is no room is not offered
     /// again: the ownership is released without it.
     ///
     /// - Parameter wasUnclear: The result of ``begins(_:)``.
@@ -107,7 +107,7 @@ extension OwnershipMachine {
         case .offered(let revision):
             guard view.revision >= revision else { return nil }
             guard let standing else {
-                // No owner applies a baton that has failed. One whose time was over may have been applied just before.
+                // No owner applies a failed baton. An expired one may have been applied just before.
                 let end = given.unclearEnd.map { $0 == .failed ? BatonEnd.failed : .unknown }
                 self.given?.phase = .over(end ?? .applied)
                 return nil

@@ -170,7 +170,8 @@ extension OwnershipMachine {
 }
 
 extension OwnershipView {
-    /// Whether the process that has a claim now has answered a challenge: a Main's answer says nothing of the holder that owns for it.
+    /// Returns true if the process that answers for a claim now has answered a challenge. A Main's answer says nothing
+    /// of the holder that owns for it.
     package func isAnswered(_ challenge: Standing<ChallengeRecord>) -> Bool {
         guard let answer, answer.record.claim == challenge.record.claim,
             answer.session == answerer(of: challenge.record.claim)
@@ -185,23 +186,24 @@ package struct WatchedClaim: Hashable, Sendable {
     package let claim: Revision
     /// The session that has it.
     package let holder: SessionID
-    /// Where the order stood when the participant began to wait for it: a later answer is a sign of life.
+    /// The revision at which the participant began to wait for it: a later answer is a sign of life.
     package let since: Revision
-    /// Not before this moment is it challenged again.
+    /// The earliest time of the next challenge.
     package var nextChallenge: BootInstant
     /// The last challenge that it answered, or that it made.
     package var lastAnswered: Revision?
     /// How long its session may stand although it cannot answer; nil where it ends with its process.
     package var lease: Duration?
-    /// Whether it has made one since.
+    /// True if it has made a challenge since.
     package var hasChallenged = false
     /// How long a challenge has stood unanswered.
     package var patience: RunningTime?
     /// How long it had when it was repeated.
     package var remindedAt: Duration?
-    /// Whether its process was seen stopped, after the challenge had stood long enough; nil before it was looked at.
+    /// True if its process was seen stopped after the challenge had stood long enough; nil before the process was
+    /// checked.
     package var wasSeenStopped: Bool?
-    /// How long the challenge had stood when its process was looked at last.
+    /// How long the challenge had stood when its process was last checked.
     package var lastExamination = Duration.zero
 
     /// No challenge stands unanswered any more.

@@ -2,13 +2,13 @@ package import CoreAPI
 
 /// The life of the core that an owner runs.
 extension OwnershipMachine {
-    /// Takes note that the core's start has returned.
+    /// Records that the core's start has returned.
     package mutating func coreStarted(_ epoch: Revision) {
         guard core?.epoch == epoch, core?.phase == .starting else { return }
         core?.phase = .running
     }
 
-    /// Takes note that the core failed or ended by itself: it has as long to stop as one that was told to.
+    /// Records that the core failed or ended by itself: it has as long to stop as one that was told to.
     package mutating func coreFailed(_ epoch: Revision, problem: String, at now: BootInstant) {
         guard let core, core.epoch == epoch, core.mayRun else { return }
         _ = stop(core, for: StopRequest(.failed), because: problem, at: now)
@@ -23,7 +23,7 @@ extension OwnershipMachine {
         return .stopCore(epoch: core.epoch)
     }
 
-    /// Takes note that the core has stopped.
+    /// Records that the core has stopped.
     ///
     /// - Parameter problem: Why it stopped by itself; nil when it was told to.
     package mutating func coreEnded(_ epoch: Revision, problem: String?) {
@@ -33,7 +33,8 @@ extension OwnershipMachine {
         if let problem { core?.reason = problem }
     }
 
-    /// What to do as an owner: start the core, publish how far it is, stop it when it must, release when it has.
+    /// Returns the next step of an owner: start the core, publish its state, stop it when necessary, release when it
+    /// has stopped.
     package mutating func hold(at now: BootInstant) -> Directive? {
         guard let holding, let owner = view.owner, !holding.isReleasing else { return nil }
         if let ending = holding.ending { return release(owner, telling: ending) }
@@ -88,7 +89,7 @@ extension OwnershipMachine {
         doubtBegins.map { $0 <= now } ?? false
     }
 
-    /// Stops a core whose session may be over soon, and another's then.
+    /// Stops a core if its session may be over soon, since another participant may own then.
     package mutating func stopInDoubt(at now: BootInstant) -> Directive? {
         guard let core, core.mayRun, core.epoch == holding?.epoch, let doubtBegins else { return nil }
         guard doubtBegins <= now else {
@@ -108,7 +109,7 @@ extension OwnershipMachine {
         return stop(core, for: reason.request, because: reason.sentence, at: now)
     }
 
-    /// Stops a core whose ownership is gone, and lets go of one that does not stop.
+    /// Stops a core that has lost its ownership, and gives up one that does not stop.
     package mutating func stopOrphanedCore(at now: BootInstant) -> Directive? {
         guard let core, core.epoch != holding?.epoch else { return nil }
         switch core.phase {
@@ -256,9 +257,9 @@ package struct LocalCore: Hashable, Sendable {
     package var phase: Phase
     /// Why it stops or has ended, for people.
     package var reason = ""
-    /// What it is told when it stops; nil before that.
+    /// The request that it is given to stop; nil before that.
     package var request: StopRequest?
-    /// Whether it was made quiet for a rest.
+    /// True if it was made quiet for a rest.
     package var isQuiet = false
 
     package var mayRun: Bool {

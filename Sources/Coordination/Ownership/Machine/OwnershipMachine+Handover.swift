@@ -36,7 +36,7 @@ extension OwnershipMachine {
             // in between.
             let idleSince = activities == nil ? wait.idleSince ?? wait.patience.elapsed : nil
             wait.idleSince = idleSince
-            // What was granted stays granted: an owner that leaves its section early still has its core to stop.
+            // A granted time stays granted: an owner that leaves its section early still has its core to stop.
             wait.limit = max(wait.limit, (idleSince ?? wait.patience.elapsed) + limit)
             if owner.record.state == .stopping, wait.stopLimit == nil {
                 wait.stopLimit = wait.patience.elapsed + rules.stopTimeout
@@ -114,12 +114,13 @@ extension OwnershipMachine {
         return activities
     }
 
-    /// Whether an owner that did not answer has not done so since.
+    /// Returns true if an owner has not answered since a silence was noted.
     private func lasts(_ silence: Silence) -> Bool {
         view.challenge?.revision == silence.challenge && view.answer?.revision == silence.answer
     }
 
-    /// Whether another Main's request waits for activities that this Main, which takes over, was told not to wait for.
+    /// Returns true if another Main's request waits for activities that this Main, which takes over, was told not to
+    /// wait for.
     ///
     /// One that insists is never replaced, so two Mains do not replace each other's without an end.
     private func isPatient(_ handover: Standing<HandoverRecord>, with owner: Standing<OwnerRecord>) -> Bool {
@@ -164,7 +165,7 @@ extension OwnershipMachine {
         return .commit(Transition(transaction: transaction, stories: stories))
     }
 
-    /// Takes note that the process of an owner was sent the signal, or why it could not be.
+    /// Records that the process of an owner was sent the signal, or why it could not be.
     package mutating func killEnded(_ epoch: Revision, impossible reason: String?, at now: BootInstant) {
         guard handoverWait?.epoch == epoch else { return }
         handoverWait?.enforcement = reason.map { .impossible($0) } ?? .killed
@@ -178,8 +179,8 @@ extension OwnershipMachine {
             + min(rules.handoverTimeout + grantedBound(of: owner), rules.handoverMaximumTimeout)
     }
 
-    /// What the critical section that the owner is in adds to the deadline. It was entered before the request, or its
-    /// guard would have refused it.
+    /// Returns the time that the owner's critical section adds to the deadline. The owner entered it before the
+    /// request, or its guard would have refused it.
     private func grantedBound(of owner: Standing<OwnerRecord>) -> Duration {
         guard let critical = view.critical, critical.record.epoch == owner.claim else {
             return granted?.epoch == owner.claim ? granted?.bound ?? .zero : .zero
@@ -338,7 +339,7 @@ package struct HandoverWait: Hashable, Sendable {
     /// The owner's omission, for the timeline.
     package var failure = ""
     package var enforcement = Enforcement.notYet
-    /// Whether an owner with a lease has not answered past its time, and whether it has answered since.
+    /// True if an owner with a lease has missed its time to answer. ``isHeardAgain`` is true if it has answered since.
     package var isOverdue = false
     package var isHeardAgain = false
     /// Since when the killed process is waited for.

@@ -4,7 +4,7 @@ internal import CoreAPI
 ///
 /// Source: contract C26.
 extension OwnershipMachine {
-    /// What a Main has to do about its rest before anything else.
+    /// The result of a Main's step about its rest, before any other step.
     package enum RestStep: Hashable, Sendable {
         case act(Directive)
         case waits
@@ -12,7 +12,7 @@ extension OwnershipMachine {
         case isAwake
     }
 
-    /// Whether the holder owns for this Main.
+    /// True while the holder owns for this Main.
     package var isAtRest: Bool { view.sleeper?.session == myself.session }
 
     /// The rest that this Main has offered, or lies in.
@@ -20,7 +20,7 @@ extension OwnershipMachine {
         view.rest.flatMap { $0.session == myself.session ? $0 : nil }
     }
 
-    /// Whether this Main may offer its ownership now.
+    /// The reason why this Main may not offer its ownership now; nil if it may.
     ///
     /// Source: contract C17, C26.
     package var reasonNotToRest: String? {
@@ -56,7 +56,7 @@ extension OwnershipMachine {
         hasOffered = false
         if isAtRest { return sleep(in: rest, at: now) }
         guard view.offer?.claim == rest.claim else {
-            // Its ownership is over. Where no participant owns, it comes first.
+            // Its ownership is over. If no participant owns, this Main comes first.
             wantsRest = false
             guard view.owner == nil else { return .act(end(rest)) }
             if !wish.wantsOwnership || view.handover.map({ $0.session != myself.session }) == true {
@@ -169,7 +169,8 @@ extension OwnershipMachine {
         }
     }
 
-    /// Acquires an ownership that is free. A Main whose holder has ended comes first: it is woken, and has its time.
+    /// Acquires an ownership that is free. A Main that rested until its holder ended comes first: it is woken, and has
+    /// its time to resume.
     mutating func acquireAsSoonAsMay(at now: BootInstant) -> Directive? {
         guard let rest = view.rest else { return acquire(at: now, because: "nobody owned") }
         switch awaitResume(of: rest, for: myself.isMain ? .handover : .call, at: now) {

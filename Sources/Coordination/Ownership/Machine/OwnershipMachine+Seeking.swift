@@ -27,7 +27,7 @@ extension OwnershipMachine {
         return acquireAsSoonAsMay(at: now)
     }
 
-    /// Whether this participant asks an owner to hand over, instead of waiting for it.
+    /// Returns true if this participant asks an owner to hand over, instead of waiting for it.
     func asks(_ owner: Standing<OwnerRecord>) -> Bool {
         owner.record.role == .main ? wish == .takeOver : myself.isMain
     }
@@ -48,9 +48,10 @@ extension OwnershipMachine {
                 stories: [Story(kind: .problem, reason: "it does not ask for ownership any more")]))
     }
 
-    /// Makes the group notice its dead when the holder of a claim is met, and now and then while it is waited for.
+    /// Makes the group reap its ended sessions when the holder of a claim is met, and now and then while it is waited
+    /// for.
     package mutating func bury(_ claim: Revision, at now: BootInstant) -> Directive? {
-        // What stood before the newest claim that was met was there to be noticed then. A Main that waits behind another's
+        // The last reaping covered all that existed before the newest claim met. A Main that waits behind another's
         // request meets two claims in each step.
         if let last = lastBurial, claim <= last.claim {
             let next = last.at.advanced(by: last.holds)
@@ -63,14 +64,14 @@ extension OwnershipMachine {
         return .bury
     }
 
-    /// Takes note that the group was made to notice its dead when a claim stood, before this participant wanted anything of
-    /// it. That is not believed for long: no participant has waited for the holder since.
+    /// Records that the group was made to reap its ended sessions while a claim stood, before this participant wanted
+    /// anything of it. The record holds for a short time only: no participant has waited for the holder since.
     package mutating func met(_ claim: Revision, at now: BootInstant) {
         if let last = lastBurial, last.claim >= claim { return }
         buried(claim, at: now, holding: rules.lookInterval)
     }
 
-    /// Takes note when the group noticed its dead last, which claim stood, and for how long that is believed.
+    /// Records the last reaping: its time, the claim that stood, and how long the record holds.
     mutating func buried(_ claim: Revision, at now: BootInstant, holding time: Duration) {
         lastBurial = (claim, now, time)
     }
@@ -130,7 +131,7 @@ extension OwnershipMachine {
         }
     }
 
-    /// Waits for a Main whose request stands while there is no owner; the request of a frozen one is removed.
+    /// Waits for a Main that has requested ownership while there is no owner; removes the request of a frozen Main.
     package mutating func wait(for handover: Standing<HandoverRecord>, at now: BootInstant) -> Directive? {
         let isRefusing = !waitsItsTurn && (wish == .insist || (myself.isMain && wish == .own))
         switch life(

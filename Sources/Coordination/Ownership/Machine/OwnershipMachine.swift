@@ -17,15 +17,15 @@ package struct OwnershipMachine: Sendable {
     package var view = OwnershipView()
     /// The participant's wish.
     package var wish = Wish.nothing(because: .nothingAsked)
-    /// Whether a request of this Main does not wait for the owner's activities.
+    /// True if a request of this Main does not wait for the owner's activities.
     package var insists = false
-    /// Whether this participant waits for its turn behind a Main that answers, and is not refused.
+    /// True if this participant waits for its turn behind a Main that answers, instead of being refused.
     package var waitsItsTurn = false
-    /// What is known of the own session; nil where it ends with its process alone.
+    /// The known state of the own session's lease; nil if the session ends with its process alone.
     package var lease: SessionLease?
     /// The core that was cut off and given up, for as long as it runs: no other is started beside it.
     package var leftover: Revision?
-    /// The end of a core whose ownership was lost, which the store did not take: the timeline is told again.
+    /// The end of a core that lost its ownership, if the store did not take it: it is written to the timeline again.
     package var untold: Story?
     /// The baton that was given here, until its core knows what became of it.
     package var given: GivenBaton?
@@ -36,17 +36,18 @@ package struct OwnershipMachine: Sendable {
     /// How long ownership is not sought, after a core failed; nil when it is.
     package var rest: CoreRest?
 
-    /// Whether this Main wants to rest, and its core is quiet.
+    /// True if this Main wants to rest, and its core is quiet.
     package var wantsRest = false
     /// Since when its offer stands.
     package var offered: RunningTime?
-    /// Whether an offer was committed that it has not seen stand. The holder may have refused it before the commit returned.
+    /// True from the commit of an offer until the offer is seen. The holder may have refused it before the commit
+    /// returned.
     package var hasOffered = false
     /// How long it has waited for another Main that rests.
     package var wakeWait: WakeWait?
     /// Why it resumes where no wake says so.
     package var wakeReason = Wake.user
-    /// What its core is told when it goes on.
+    /// The reason that its core is given when it goes on.
     package var wokenFor = Wake.user
 
     /// How the wish was refused, for as long as that stands.
@@ -54,13 +55,13 @@ package struct OwnershipMachine: Sendable {
     /// An ownership that was lost, until it is taken.
     package private(set) var loss: Loss?
 
-    /// Whether this Main lets go because another Main takes over: it does not ask again.
+    /// True if this Main stops because another Main takes over: it does not ask again.
     package var hasYielded = false
 
     /// When to step next if nothing happens before.
     package internal(set) var nextStep: BootInstant
 
-    /// Whether other sessions have waited for longer, and challenge the holder: this participant puts off its first challenge
+    /// True if other sessions have waited longer and challenge the holder: this participant delays its first challenge
     /// of the next claim that it watches.
     package var waitsBehindOthers = false
     package var watched: WatchedClaim?
@@ -86,7 +87,7 @@ package struct OwnershipMachine: Sendable {
         package let epoch: Revision
         /// How it ends, once that is decided.
         package var ending: [Story]?
-        /// Whether its release is on its way.
+        /// True while its release is under way.
         package var isReleasing = false
         /// Since when the store refuses its release.
         package var isStuckSince: BootInstant?
@@ -124,12 +125,12 @@ package struct OwnershipMachine: Sendable {
         return nil
     }
 
-    /// Takes note that a directive could not be carried out for a reason that a look does not show.
+    /// Records that a directive could not be carried out for a reason that a look does not show.
     package mutating func failed(at now: BootInstant) {
         retryAt = now.advanced(by: rules.retryInterval)
     }
 
-    /// Takes note that a commit did not take effect, as far as is known: a release that was on its way did not take
+    /// Records that a commit did not take effect, as far as is known: a release that was on its way did not take
     /// place.
     package mutating func refused(at now: BootInstant) {
         guard var held = holding, held.isReleasing else { return }
@@ -138,8 +139,8 @@ package struct OwnershipMachine: Sendable {
         holding = held
     }
 
-    /// Whether the store has refused the release of what is held for as long as a core may take to stop. Trying on is
-    /// in vain then; the ownership ends with the session.
+    /// Returns true if the store has refused the release of the ownership for as long as a core may take to stop.
+    /// Further attempts are in vain then; the ownership ends with the session.
     package func isStuck(at now: BootInstant) -> Bool {
         holding?.isStuckSince.map { $0.advanced(by: rules.stopTimeout) <= now } ?? false
     }
@@ -160,7 +161,7 @@ package struct OwnershipMachine: Sendable {
         holding?.isReleasing = true
     }
 
-    /// Whether it waits for another participant, with a deadline somewhere.
+    /// True if it waits for another participant, with a deadline somewhere.
     package var isWaiting: Bool { holding == nil && wish.wantsOwnership }
 
     /// How often to look without being woken: a Main that owns may do so for weeks, and each look would be a wake-up;
@@ -171,8 +172,8 @@ package struct OwnershipMachine: Sendable {
             ? rules.lookInterval : rules.idleInterval
     }
 
-    /// Whether a refusal still answers the present wish, and its caller is still there. One that does not would
-    /// keep all other callers that wait here from owning.
+    /// Returns true if a refusal still answers the present wish, and its caller is still there. A refusal that does not
+    /// would keep all other callers that wait here from owning.
     private func stands(_ refusal: Refusal) -> Bool {
         guard myself.isMain ? wish.wantsOwnership : wish == .insist else { return false }
         if let owner = refusal.owner { return view.owner?.claim == owner.claim }
