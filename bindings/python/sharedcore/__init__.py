@@ -15,6 +15,7 @@ from ._library import (
     code_name,
     version,
 )
+from .batons import Baton, BatonEnd, ReceivedBaton
 from .calls import Activity, Call, CallChanges, Command, OpenCall
 from .group import (
     Change,
@@ -33,13 +34,27 @@ from .group import (
     Watch,
 )
 from .messages import InboxPage, ListedMessage, Message, MessageState
-from .participants import Core, CoreContext, Executor, Main, Result, StopRequest
+from .participants import (
+    Core,
+    CoreContext,
+    Executor,
+    Holder,
+    Main,
+    MovingCore,
+    ParticipantOptions,
+    RestingCore,
+    Result,
+    StopRequest,
+)
+from .pushes import Push, Pushes, TakenPush
 from .status import ActivityInfo, Asked, Owner, Process, SessionInfo, Status, TimelineEntry, TimelinePage
 
 __all__ = [
     "Activity",
     "ActivityInfo",
     "Asked",
+    "Baton",
+    "BatonEnd",
     "Call",
     "CallChanges",
     "Change",
@@ -56,27 +71,35 @@ __all__ = [
     "Guard",
     "GuardFailedError",
     "HandleError",
+    "Holder",
     "InboxPage",
     "ListedMessage",
     "Mailbox",
     "Main",
     "Message",
     "MessageState",
+    "MovingCore",
     "Notification",
     "Observation",
     "OpenCall",
     "Operation",
     "Owner",
+    "ParticipantOptions",
     "Process",
+    "Push",
+    "Pushes",
+    "ReceivedBaton",
     "RefusedError",
     "Request",
     "Responder",
+    "RestingCore",
     "Result",
     "SessionInfo",
     "SharedCoreError",
     "Snapshot",
     "Status",
     "StopRequest",
+    "TakenPush",
     "TimelineEntry",
     "TimelinePage",
     "WaitTimeoutError",

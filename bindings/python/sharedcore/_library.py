@@ -12,7 +12,7 @@ from typing import Any, Self
 ABI = 1
 
 OK, NOTHING, ENDED = 0, 100, 101
-GUARD_FAILED, CLOSED, REFUSED, TIMEOUT, HANDLE, FORKED = 3, 4, 20, 21, 40, 41
+GUARD_FAILED, CLOSED, UNSUPPORTED, REFUSED, TIMEOUT, HANDLE, FORKED = 3, 4, 8, 20, 21, 40, 41
 
 
 class CError(ctypes.Structure):
@@ -139,6 +139,9 @@ class CParticipantOptions(ctypes.Structure):
         ("core_linger", c_int64),
         ("handover_maximum_timeout", c_int64),
         ("wake_timeout", c_int64),
+        ("baton_lifetime", c_int64),
+        ("takes_batons", POINTER(c_char_p)),
+        ("takes_baton_count", c_size_t),
         ("takes_over", c_int32),
         ("insists", c_int32),
     ]
@@ -287,6 +290,31 @@ class CTimelinePage(ctypes.Structure):
     ]
 
 
+class CBaton(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("kind", c_char_p),
+        ("bytes", c_void_p),
+        ("byte_count", c_size_t),
+        ("calls", POINTER(c_char_p)),
+        ("call_count", c_size_t),
+        ("descriptors", POINTER(c_int32)),
+        ("descriptor_count", c_size_t),
+        ("from_", c_uint64),
+    ]
+
+
+class CPush(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("call_id", c_char_p),
+        ("type", c_char_p),
+        ("account", c_char_p),
+        ("payload", c_void_p),
+        ("payload_count", c_size_t),
+    ]
+
+
 class CParticipantEvent(ctypes.Structure):
     _fields_ = [
         ("core", c_uint64),
@@ -301,6 +329,11 @@ class CParticipantEvent(ctypes.Structure):
         ("code", c_int32),
         ("result", c_int32),
         ("from_core", c_int32),
+        ("baton", POINTER(CBaton)),
+        ("takes", POINTER(c_char_p)),
+        ("take_count", c_size_t),
+        ("reach", c_int32),
+        ("baton_end", c_int32),
     ]
 
 
@@ -347,6 +380,7 @@ _CALLS: dict[str, list[object]] = {
     "sc_call_begin": [c_uint64, POINTER(CCallInfo), _handle, _error],
     "sc_call_change": [c_uint64, c_int32, _error],
     "sc_call_change_media": [c_uint64, c_int32, _error],
+    "sc_call_set_moves": [c_uint64, c_char_p, c_int32, _error],
     "sc_call_end": [c_uint64, c_int32, c_char_p, _error],
     "sc_call_next_command": [c_uint64, c_int64, _handle, POINTER(c_int32), _error],
     "sc_command_accept": [c_uint64, _error],
@@ -355,9 +389,17 @@ _CALLS: dict[str, list[object]] = {
     "sc_activity_end": [c_uint64, _error],
     "sc_main_start": [c_uint64, POINTER(CParticipantOptions), _handle, _error],
     "sc_executor_open": [c_uint64, POINTER(CParticipantOptions), _handle, _error],
+    "sc_holder_open": [c_uint64, POINTER(CParticipantOptions), _handle, _error],
+    "sc_main_rest": [c_uint64, _error],
+    "sc_main_resume": [c_uint64, _error],
+    "sc_main_pushes": [c_uint64, _handle, _error],
+    "sc_pushes_next": [c_uint64, c_int64, _handle, POINTER(POINTER(CPush)), _error],
+    "sc_push_acknowledge": [c_uint64, POINTER(c_int32), _error],
+    "sc_push_give_back": [c_uint64, _error],
     "sc_participant_next": [c_uint64, c_int64, POINTER(CParticipantEvent), _error],
     "sc_participant_end": [c_uint64, _error],
     "sc_executor_ask": [c_uint64, c_char_p, c_char_p, c_int64, _handle, _error],
+    "sc_executor_insist": [c_uint64, c_char_p, c_char_p, c_int64, _handle, _error],
     "sc_executor_finish": [c_uint64, _error],
     "sc_taken_acknowledge": [c_uint64, POINTER(c_int32), _error],
     "sc_taken_give_back": [c_uint64, _error],
@@ -365,6 +407,14 @@ _CALLS: dict[str, list[object]] = {
     "sc_core_started": [c_uint64, _error],
     "sc_core_failed": [c_uint64, c_char_p, _error],
     "sc_core_stopped": [c_uint64, _error],
+    "sc_core_rested": [c_uint64, _error],
+    "sc_core_resumed": [c_uint64, _error],
+    "sc_core_give_baton": [c_uint64, POINTER(CBaton), _error],
+    "sc_core_take_descriptors": [c_uint64, POINTER(c_int32), POINTER(c_size_t), _error],
+    "sc_core_apply_baton": [c_uint64, _handle, _error],
+    "sc_core_refuse_baton": [c_uint64, c_char_p, _error],
+    "sc_core_enter_critical_section": [c_uint64, c_int64, _error],
+    "sc_core_leave_critical_section": [c_uint64, _error],
     "sc_core_deliver": [c_uint64, POINTER(CMessage), POINTER(c_int32), _error],
     "sc_core_update": [c_uint64, POINTER(CMessage), POINTER(c_int32), _error],
     "sc_core_withdraw": [c_uint64, c_char_p, c_char_p, POINTER(c_int32), _error],
@@ -386,6 +436,7 @@ _FREES: dict[str, type[Any]] = {
     "sc_status_free": POINTER(CGroupStatus),
     "sc_timeline_page_free": POINTER(CTimelinePage),
     "sc_participant_event_free": CParticipantEvent,
+    "sc_push_free": POINTER(CPush),
 }
 
 

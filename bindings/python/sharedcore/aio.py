@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from ctypes import byref, c_uint64
 from types import TracebackType
-from typing import Any, Protocol, Self, overload
+from typing import Any, Protocol, Self, Unpack, overload
 
 from . import _library as c
 from . import participants
@@ -21,7 +21,7 @@ from .group import (
 from .group import Group as BlockingGroup
 from .messages import InboxPage, MessageState
 from .participants import (
-    CoreContext, ParticipantEvent, Result, StopRequest, answer, next_event, open_participant,
+    CoreContext, ParticipantEvent, ParticipantOptions, Result, StopRequest, answer, fail, next_event, open_participant,
 )
 from .status import Status, TimelinePage
 
@@ -286,9 +286,9 @@ class _Participant(_Scoped, Owned):
     async def _start(self, event: ParticipantEvent) -> None:
         try:
             self._core = self._make()
-            await self._core.start(CoreContext(event.core, event.epoch))
+            await self._core.start(CoreContext(event.core, event.epoch, event.baton))
         except Exception as error:
-            answer("sc_core_failed", event.core, str(error).replace("\0", "").encode() or b"failed")
+            fail(event.core, error)
         else:
             answer("sc_core_started", event.core)
 
@@ -320,7 +320,7 @@ def _settle(future: asyncio.Future[Any], error: BaseException | None, value: obj
 class Main(_Participant):
     """The long-lived process: it owns, and its core runs."""
 
-    def __init__(self, group: Group, core: Callable[[], Core], **options: float) -> None:
+    def __init__(self, group: Group, core: Callable[[], Core], **options: Unpack[ParticipantOptions]) -> None:
         super().__init__(open_participant("sc_main_start", group.blocking, **options), core)
 
     async def wait_until_started(self) -> None:
@@ -338,7 +338,7 @@ class Main(_Participant):
 class Executor(_Participant):
     """The short-lived process: it gets the message of its call-id, from the owner or with a core of its own."""
 
-    def __init__(self, group: Group, core: Callable[[], Core], **options: float) -> None:
+    def __init__(self, group: Group, core: Callable[[], Core], **options: Unpack[ParticipantOptions]) -> None:
         super().__init__(open_participant("sc_executor_open", group.blocking, **options), core)
 
     async def message(self, call_id: str, timeout: float, *, sequence: str | None = None) -> Result:

@@ -102,6 +102,15 @@ class OpenCall(Stream["Command"]):
         """Says what media the call has from now on: none while it is held."""
         call("sc_call_change_media", self._handle, int(audio) + 2 * int(video))
 
+    def set_moves(self, kind: str | None, *, needs_descriptors: bool = True) -> None:
+        """Says that the call moves with a :class:`Baton` of a kind from now on, or with None that it cannot.
+
+        Without ``needs_descriptors`` it also moves to another machine.
+
+        :raises GuardFailedError: the call is over, or a Main has asked that takes it.
+        """
+        call("sc_call_set_moves", self._handle, c.optional_c_text(kind), 2 if needs_descriptors else 1)
+
     def end(self, reason: str, text: str = "") -> None:
         """Ends the call, such as by ``hungUp``, or by ``failed`` with a text for people."""
         call("sc_call_end", self._handle, _REASONS.index(reason) + 1, c.c_text(text))

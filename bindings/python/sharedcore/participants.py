@@ -5,19 +5,23 @@ from __future__ import annotations
 import ctypes
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from ctypes import byref, c_int32, c_uint64
+from contextlib import contextmanager
+from ctypes import byref, c_char_p, c_int32, c_uint64
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict, Unpack, runtime_checkable
 
 from . import _library as c
 from ._library import Scoped, SharedCoreError, call, error_of, library, milliseconds
+from .batons import ENDS, REACHES, Baton, BatonEnd, ReceivedBaton, give
 from .calls import Activity, Call, OpenCall, begin_activity, begin_call
 from .group import Group
 from .messages import Message, c_message, change, message_of
+from .pushes import Pushes, begin_pushes
 
 CORE_START, CORE_STOP, STARTED, RESULT, FINISHED, ENDED = 1, 2, 3, 4, 5, 6
+CORE_REST, CORE_RESUME, RESTED, RESUMED, BATON_ENDED = 7, 8, 9, 10, 11
 LOGGER = logging.getLogger("sharedcore")
 _RESULTS = {1: "message", 2: "call", 3: "nothing"}
 
@@ -29,6 +33,9 @@ class StopRequest:
     reason: str
     requester: str | None
     timeout: float
+    #: The kinds of batons that the Main takes which asked, and the part that reaches it: ``none``, ``bytes``, ``descriptors``.
+    takes: tuple[str, ...] = ()
+    reach: str = "none"
 
 
 @dataclass(slots=True)
@@ -54,10 +61,12 @@ class Result:
 class CoreContext:
     """The access of a running core to the group."""
 
-    def __init__(self, handle: int, epoch: int) -> None:
+    def __init__(self, handle: int, epoch: int, baton: ReceivedBaton | None = None) -> None:
         self._handle = handle
         #: The revision that fences the core's writes.
         self.epoch = epoch
+        #: What a former owner has given, for the start of the core; else None.
+        self.baton = baton
 
     def deliver(self, message: Message) -> bool:
         """Stores a message; only then may the core acknowledge it to its server. Returns False for a duplicate."""
@@ -95,6 +104,18 @@ class CoreContext:
         """Begins a ``call`` (4 hours at most), a ``transfer`` (10 minutes), or work of another name with its bound in seconds."""
         return begin_activity(self._handle, kind, id, bound)
 
+    @contextmanager
+    def critical_section(self, maximum: float) -> Iterator[None]:
+        """A section of work that a request for hand-over waits for, so many seconds at most (contract C3).
+
+        :raises GuardFailedError: a request is pending, the core is in a section already, or it is superseded.
+        """
+        call("sc_core_enter_critical_section", self._handle, milliseconds(maximum))
+        try:
+            yield
+        finally:
+            call("sc_core_leave_critical_section", self._handle)
+
     def fail(self, reason: str) -> None:
         """Says that the core has ended by itself."""
         call("sc_core_failed", self._handle, c.c_text(reason))
@@ -110,6 +131,31 @@ class Core(Protocol):
         """Disconnects. Called also after a start that raised."""
 
 
+@runtime_checkable
+class RestingCore(Core, Protocol):
+    """A core that can be quiet and stay registered, for a Main that rests (contract C26)."""
+
+    def rest(self) -> None:
+        """Sends and writes nothing from now on. An exception fails the core."""
+
+    def resume(self, wake: str) -> None:
+        """Goes on; ``wake`` says what for: ``call``, ``push``, ``user`` or another. An exception fails the core."""
+
+
+@runtime_checkable
+class MovingCore(Core, Protocol):
+    """A core whose calls move to the next owner (contract C25)."""
+
+    def hand_over(self, request: StopRequest) -> Baton | None:
+        """In place of ``stop``, for a Main that takes batons: sends nothing from now on, and returns a baton.
+
+        The core keeps its sockets open until ``baton_ended``. One that cannot move its calls stops, and returns None.
+        """
+
+    def baton_ended(self, end: BatonEnd) -> None:
+        """Ends the calls over the network where ``end.is_own``, and closes what is open."""
+
+
 @dataclass(frozen=True, slots=True)
 class ParticipantEvent:
     """An event of a participant."""
@@ -121,6 +167,8 @@ class ParticipantEvent:
     error: SharedCoreError | None
     stop: StopRequest
     result: Result
+    baton: ReceivedBaton | None
+    baton_end: BatonEnd
 
 
 def next_event(handle: int, timeout: int) -> ParticipantEvent | None:
@@ -144,40 +192,64 @@ def next_event(handle: int, timeout: int) -> ParticipantEvent | None:
             request=event.request,
             error=error_of(event.code, reason, "participant") if event.code else None,
             stop=StopRequest(
-                reason, event.requester.decode() if event.requester else None, event.timeout / 1000
+                reason,
+                event.requester.decode() if event.requester else None,
+                event.timeout / 1000,
+                tuple(event.takes[index].decode() for index in range(event.take_count)),
+                REACHES[event.reach],
             ),
             result=Result(_RESULTS.get(event.result, "nothing"), message, bool(event.from_core), event.taken),
+            baton=ReceivedBaton(event.core, event.baton.contents) if event.baton else None,
+            baton_end=BatonEnd(ENDS[event.baton_end - 1] if event.baton_end else "unknown"),
         )
     finally:
         library.sc_participant_event_free(byref(event))
 
 
-def open_participant(
-    name: str,
-    group: Group,
-    *,
-    handover_timeout: float = 0,
-    stop_timeout: float = 0,
-    executor_budget: float = 0,
-    core_linger: float = 0,
-    handover_maximum_timeout: float = 0,
-    takes_over: float = False,
-    insists: float = False,
-) -> int:
-    """Opens a participant. Options are seconds, the same in all processes of a group; 0 is the default.
+class ParticipantOptions(TypedDict, total=False):
+    """The options of a participant. Times are seconds, the same in all processes of a group; 0 is the default."""
 
-    A Main that ``takes_over`` asks another Main to hand over (contract C14); one that ``insists`` does not wait for the
-    owner's activities (C17).
-    """
-    options = c.CParticipantOptions(
-        ctypes.sizeof(c.CParticipantOptions),
-        *map(milliseconds, (handover_timeout, stop_timeout, executor_budget, core_linger, handover_maximum_timeout)),
-        0,
-        bool(takes_over),
-        bool(insists),
+    handover_timeout: float
+    stop_timeout: float
+    executor_budget: float
+    core_linger: float
+    handover_maximum_timeout: float
+    #: How long a Main that rests has to resume when it is woken (contract C26).
+    wake_timeout: float
+    #: How long a baton is kept: 1 to 60 seconds (C25).
+    baton_lifetime: float
+    #: The kinds of batons that the cores take, at most 4 (C25).
+    takes_batons: Sequence[str]
+    #: A Main that asks another Main to hand over (C14).
+    takes_over: bool
+    #: A Main that does not wait for the owner's activities (C17).
+    insists: bool
+
+
+_TIMES = (
+    "handover_timeout", "stop_timeout", "executor_budget", "core_linger", "handover_maximum_timeout", "wake_timeout",
+    "baton_lifetime",
+)
+
+
+def open_participant(name: str, group: Group, **options: Unpack[ParticipantOptions]) -> int:
+    """Opens a participant, and returns its handle."""
+    unknown = options.keys() - ParticipantOptions.__annotations__.keys()
+    if unknown:
+        raise TypeError(f"There is no option {', '.join(sorted(unknown))} of a participant.")
+    kinds = [c.c_text(kind) for kind in options.get("takes_batons", ())]
+    structure = c.CParticipantOptions(
+        size=ctypes.sizeof(c.CParticipantOptions),
+        takes_batons=(c_char_p * len(kinds))(*kinds),
+        takes_baton_count=len(kinds),
+        takes_over=bool(options.get("takes_over")),
+        insists=bool(options.get("insists")),
     )
+    times: dict[str, Any] = dict(options)
+    for time in _TIMES:
+        setattr(structure, time, milliseconds(times.get(time, 0)))
     handle = c_uint64()
-    call(name, group._handle, byref(options), byref(handle))
+    call(name, group._handle, byref(structure), byref(handle))
     return handle.value
 
 
@@ -188,6 +260,11 @@ def answer(name: str, *arguments: object) -> None:
     except c.HandleError:
         # The participant has given the core up meanwhile.
         pass
+
+
+def fail(core: int, error: Exception) -> None:
+    """Says that a core has failed."""
+    answer("sc_core_failed", core, str(error).replace("\0", "").encode() or b"failed")
 
 
 def acknowledge(main: int, call_id: str, sequence: str | None) -> bool:
@@ -204,11 +281,15 @@ class _Participant(Scoped):
         self._handle = handle
         self._make = core
         self._core: Core | None = None
+        #: The cores that have given a baton, until its end is known.
+        self._given: dict[int, MovingCore] = {}
         self._lock = threading.Lock()
         self._requests: dict[int, Future[Result]] = {}
         self._started: Future[None] = Future()
         self._finished: Future[None] = Future()
         self._ended: Future[None] = Future()
+        self._rested: Future[None] = Future()
+        self._resumed: Future[None] = Future()
         self._thread = threading.Thread(target=self._run, args=[handle], name="sharedcore", daemon=True)
         self._thread.start()
 
@@ -236,7 +317,9 @@ class _Participant(Scoped):
             if isinstance(error, SharedCoreError):
                 end = error
             with self._lock:
-                waiting: list[Future[Any]] = [self._started, self._finished, self._ended, *self._requests.values()]
+                waiting: list[Future[Any]] = [
+                    self._started, self._finished, self._ended, self._rested, self._resumed, *self._requests.values(),
+                ]
             for each in waiting:
                 if not each.done():
                     each.set_exception(end)
@@ -245,20 +328,34 @@ class _Participant(Scoped):
         if event.kind == CORE_START:
             try:
                 self._core = self._make()
-                self._core.start(CoreContext(event.core, event.epoch))
+                self._core.start(CoreContext(event.core, event.epoch, event.baton))
             except Exception as error:
-                answer("sc_core_failed", event.core, str(error).replace("\0", "").encode() or b"failed")
+                fail(event.core, error)
             else:
                 answer("sc_core_started", event.core)
         elif event.kind == CORE_STOP:
+            core, self._core = self._core, None
+            if not self._give(core, event):
+                self._end_core(event.core, lambda: core.stop(event.stop) if core is not None else None)
+        elif event.kind == BATON_ENDED:
+            given = self._given.pop(event.core)
+            self._end_core(event.core, lambda: given.baton_ended(event.baton_end))
+        elif event.kind in (CORE_REST, CORE_RESUME):
             try:
-                if self._core is not None:
-                    self._core.stop(event.stop)
-            except Exception:
-                LOGGER.exception("The stop of the core failed.")
-            finally:
-                self._core = None
-                answer("sc_core_stopped", event.core)
+                # Main.rest() asks no other core.
+                assert isinstance(self._core, RestingCore)
+                if event.kind == CORE_REST:
+                    self._core.rest()
+                else:
+                    self._core.resume(event.stop.reason)
+            except Exception as error:
+                fail(event.core, error)
+            else:
+                answer("sc_core_rested" if event.kind == CORE_REST else "sc_core_resumed", event.core)
+        elif event.kind == RESTED:
+            _settle(self._rested, event.error, None)
+        elif event.kind == RESUMED:
+            _settle(self._resumed, event.error, None)
         elif event.kind == RESULT:
             with self._lock:
                 future = self._requests.pop(event.request)
@@ -269,6 +366,37 @@ class _Participant(Scoped):
             _settle(self._finished, event.error, None)
         elif event.kind == ENDED:
             _settle(self._ended, event.error, None)
+
+    def _give(self, core: Core | None, event: ParticipantEvent) -> bool:
+        """Has a core give a baton where a Main takes one. Returns False where it is to stop without."""
+        if not event.stop.takes or not isinstance(core, MovingCore):
+            return False
+        try:
+            baton = core.hand_over(event.stop)
+        except Exception:
+            LOGGER.exception("The core could not hand its calls over.")
+            return False
+        if baton is None:
+            answer("sc_core_stopped", event.core)
+            return True
+        self._given[event.core] = core
+        try:
+            give(event.core, baton)
+        except SharedCoreError:
+            LOGGER.exception("The baton was not taken.")
+            del self._given[event.core]
+            self._end_core(event.core, lambda: core.baton_ended(BatonEnd("refused")))
+        return True
+
+    @staticmethod
+    def _end_core(core: int, body: Callable[[], None]) -> None:
+        """Runs the last call of a core, and says that it has stopped."""
+        try:
+            body()
+        except Exception:
+            LOGGER.exception("The stop of the core failed.")
+        finally:
+            answer("sc_core_stopped", core)
 
     def wait_until_ended(self, timeout: float | None = None) -> None:
         """Waits for the end of the participation.
@@ -294,8 +422,8 @@ class Main(_Participant):
     ...     main.wait_until_started()
     """
 
-    def __init__(self, group: Group, core: Callable[[], Core], **options: float) -> None:
-        """Begins to take part: ``core`` makes the core of each ownership. Options as in :func:`open_participant`."""
+    def __init__(self, group: Group, core: Callable[[], Core], **options: Unpack[ParticipantOptions]) -> None:
+        """Begins to take part: ``core`` makes the core of each ownership."""
         super().__init__(open_participant("sc_main_start", group, **options), core)
 
     def wait_until_started(self, timeout: float | None = None) -> None:
@@ -309,6 +437,28 @@ class Main(_Participant):
         """Says that a message of exactly this identity was shown. Returns whether it waited to be."""
         return acknowledge(self._handle, call_id, sequence)
 
+    def pushes(self) -> Pushes:
+        """Begins to take the pushes that the host routes to Main. Those of an earlier call end."""
+        return begin_pushes(self._handle)
+
+    def rest(self) -> None:
+        """Lets this Main sleep: its core is made quiet, and the holder of the group owns for it (contract C26).
+
+        :raises SharedCoreError: ``unavailable`` without a holder, ``unsupported`` for a core that is no :class:`RestingCore`,
+            and others, where the core goes on in place of resting.
+        """
+        if not isinstance(self._core, RestingCore):
+            raise error_of(c.UNSUPPORTED, "This core cannot be quiet and stay registered.", "core")
+        self._rested = Future()
+        call("sc_main_rest", self._handle)
+        self._rested.result()
+
+    def resume(self) -> None:
+        """Owns for itself again. Returns when the core goes on."""
+        self._resumed = Future()
+        call("sc_main_resume", self._handle)
+        self._resumed.result()
+
 
 class Executor(_Participant):
     """The short-lived process: it gets the message of its call-id, from the owner or with a core of its own.
@@ -317,19 +467,24 @@ class Executor(_Participant):
     ...     result = executor.message("id", timeout=20)
     """
 
-    def __init__(self, group: Group, core: Callable[[], Core], **options: float) -> None:
+    def __init__(self, group: Group, core: Callable[[], Core], **options: Unpack[ParticipantOptions]) -> None:
         """Takes part when it is asked: ``core`` makes the core of each ownership."""
         super().__init__(open_participant("sc_executor_open", group, **options), core)
 
-    def ask(self, call_id: str, timeout: float, *, sequence: str | None = None) -> Future[Result]:
-        """Asks for the message of a call-id, of any sequence or of one. The future has the result or the error."""
+    def ask(
+        self, call_id: str, timeout: float, *, sequence: str | None = None, insists: bool = False
+    ) -> Future[Result]:
+        """Asks for the message of a call-id, of any sequence or of one. The future has the result or the error.
+
+        With ``insists`` a core of this Executor has to run; it is refused while a Main owns.
+        """
         request = c_uint64()
         future: Future[Result] = Future()
         # The thread that has the answer waits here until the request is noted.
         with self._lock:
             call(
-                "sc_executor_ask", self._handle, c.c_text(call_id), c.optional_c_text(sequence), milliseconds(timeout),
-                byref(request),
+                "sc_executor_insist" if insists else "sc_executor_ask", self._handle, c.c_text(call_id),
+                c.optional_c_text(sequence), milliseconds(timeout), byref(request),
             )
             self._requests[request.value] = future
         return future
@@ -345,3 +500,18 @@ class Executor(_Participant):
         """Returns when the core, where it runs here, has served all calls and stopped."""
         call("sc_executor_finish", self._handle)
         self._finished.result()
+
+
+class _NoCore:
+    def start(self, context: CoreContext) -> None:
+        """A holder starts no core."""
+
+    def stop(self, request: StopRequest) -> None:
+        """A holder stops no core."""
+
+
+class Holder(_Participant):
+    """A process that owns for a Main that rests. Its group has another role than ``main`` and ``executor``."""
+
+    def __init__(self, group: Group, **options: Unpack[ParticipantOptions]) -> None:
+        super().__init__(open_participant("sc_holder_open", group, **options), _NoCore)
