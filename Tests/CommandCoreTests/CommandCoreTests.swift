@@ -568,30 +568,6 @@ struct CommandCoreTests {
         await executor.close()
     }
 
-    @Test("Chains of processes that only start their successor end with it, since their groups are killed")
-    func chains() async throws {
-        let main = try main(script.command("chains"), of: try await open(as: .main, "main"))
-        try await main.start()
-        _ = try await script.untilNote("chained")
-        try await eventually("all have begun", timeout: TestTimeout.long) {
-            script.notes().count { $0.hasPrefix("chain ") } == 20
-        }
-        await main.stop()
-        let groups = Set(
-            script.notes().filter { $0.hasPrefix("chain ") }.compactMap { Int32($0.dropFirst("chain ".count)) })
-        // One member lives for some milliseconds: one look may find none.
-        for _ in 0..<10 {
-            let left = TemporaryDirectory.names(in: "/proc").compactMap { Int32($0) }.filter { pid in
-                guard let process = ProcessIdentity(of: pid), process.processGroup.map(groups.contains) == true else {
-                    return false
-                }
-                // The zombies are left to the first process of the machine.
-                return process.liveness == .alive
-            }
-            #expect(left.isEmpty)
-        }
-    }
-
     @Test("What a former core has left running is ended before the next one starts, with what that has started")
     func leftover() async throws {
         let group = try await open(as: .main, "main")

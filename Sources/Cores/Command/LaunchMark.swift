@@ -107,8 +107,7 @@ package enum MarkedProcesses {
     /// Kills this user's processes with a mark that fulfils a condition, each as soon as it is found, and returns them.
     ///
     /// One that ends while it is looked for may be meant and have started another, which is in no list yet: where none is found, it
-    /// looks again, ``searchCount`` times at most. The process group of each one that is found is killed with it, where it is not one of
-    /// this process's session: so a process that does nothing but start its successor ends as well once one of them is found.
+    /// looks again, ``searchCount`` times at most. A process that only starts its successor may still be missed.
     ///
     /// Complexity: O(n) in the processes of the machine.
     package static func kill(
@@ -126,7 +125,7 @@ package enum MarkedProcesses {
                     isMeant(identity, mark), !handle.hasEnded
                 {
                     // Before it starts another one.
-                    _ = try? handle.killWithGroup()
+                    _ = try? handle.signal(.kill)
                     return handle
                 }
                 if (try? FileStatus(behindPath: "/proc/\(pid)")) == nil { hasMissed = true }
@@ -150,7 +149,7 @@ package enum MarkedProcesses {
             let left = find()
             if left.isEmpty { return Ending(count: ended.count, isComplete: true) }
             for process in left {
-                _ = try? process.killWithGroup()
+                _ = try? process.signal(.kill)
                 ended.insert(process.identity)
             }
             for process in left {

@@ -69,18 +69,6 @@ package final class ProcessHandle: Sendable {
     /// True if the process runs for the user of this one; false if that cannot be seen.
     package var isOfOwnUser: Bool { user == getuid() }
 
-    /// Kills the process, and with it its process group where that is of another session than this process.
-    ///
-    /// The kernel gives the signal to all members of a group before any of them can fork: this ends a chain of processes that do
-    /// nothing but start their successor.
-    package func killWithGroup() throws(SystemCallError) {
-        let (group, session) = (getpgid(identity.pid), getsid(identity.pid))
-        // The numbers are those of this process only if it has not ended before they were read.
-        let isKnown = group > 1 && session > 0 && session != getsid(0) && !hasEnded
-        try signal(.kill)
-        if isKnown { Glibc.kill(-group, SIGKILL) }
-    }
-
     /// True after the process has ended. A zombie has ended.
     package var hasEnded: Bool {
         Poll.wait(for: [descriptor], timeout: .zero)[0]

@@ -215,16 +215,6 @@ package struct PythonCore: Sendable {
                 for word, own, environment in kinds[:3 if mode == "fork-bare" else 2]:
                     child = subprocess.Popen(["sleep", "1000"], start_new_session=own, env=environment)
                     note(word, child.pid)
-            if mode == "chains":
-                # Each process does nothing but start its successor, and none of them is there for long.
-                for number in range(20):
-                    if os.fork(): continue
-                    os.setsid()
-                    note("chain", os.getpid())
-                    while True:
-                        time.sleep(0.005)
-                        if os.fork(): os._exit(0)
-                note("chained")
             if mode == "reports":
                 refused = 0
                 for number in range(60):
