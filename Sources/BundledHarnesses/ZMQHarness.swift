@@ -9,6 +9,9 @@
 
     /// Tries groups behind a hub, which lives in this process.
     package struct ZMQHarness: ConformanceHarness {
+        /// How long clients wait for the hub: on a machine that does much else, its thread may not run for seconds.
+        fileprivate static let patience = Duration.seconds(60)
+
         /// The store behind the hub.
         package enum Storage: Sendable {
             case memory, files, filesOnDisk
@@ -159,13 +162,16 @@
             return try await ZMQGroup.open(
                 endpoint, group: "group", as: description,
                 options: ZMQGroupOptions(
-                    requirements: requirements, historyByteCount: settings.historyByteCount ?? 1 << 20, keys: keys))
+                    requirements: requirements, historyByteCount: settings.historyByteCount ?? 1 << 20,
+                    openTimeout: ZMQHarness.patience, requestTimeout: ZMQHarness.patience, keys: keys))
         }
 
         func openToRead(_ description: SessionDescription) async throws -> any SharedGroup {
             try await restartWithMachine()
             return try await ZMQGroup.openToRead(
-                endpoint, group: "group", as: description, options: ZMQGroupOptions(keys: keys))
+                endpoint, group: "group", as: description,
+                options: ZMQGroupOptions(
+                    openTimeout: ZMQHarness.patience, requestTimeout: ZMQHarness.patience, keys: keys))
         }
 
         /// No hub outlives a run of the machine, which a case may play.
@@ -196,7 +202,7 @@
             _ words: ArraySlice<String>, as description: SessionDescription
         ) async throws(SharedCoreError) -> any SharedGroup {
             var words = Array(words)
-            var options = ZMQGroupOptions(openTimeout: .seconds(60), requestTimeout: .seconds(60))
+            var options = ZMQGroupOptions(openTimeout: ZMQHarness.patience, requestTimeout: ZMQHarness.patience)
             if let milliseconds = words.last.flatMap({ Int($0) }) {
                 options.openTimeout = .milliseconds(milliseconds)
                 words.removeLast()

@@ -48,7 +48,7 @@ enum DemandCases {
         "C9c", "at the end of its budget an Executor hands on to the next one that waits: one more start"
     ) { context in
         try await context.withTroupe { troupe in
-            let first = try await troupe.owningExecutor("first", "budget=400", waitingFor: "call-1")
+            let first = try await troupe.owningExecutor("first", "budget=3000", waitingFor: "call-1")
             let second = try await troupe.executor("second")
             try await second.ask("call-2")
             try await troupe.reaches(.running, by: "second")
