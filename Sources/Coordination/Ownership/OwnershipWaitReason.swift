@@ -18,8 +18,8 @@ public enum OwnershipWaitReason: Hashable, Sendable {
     case answer(of: GroupOwner)
     /// Another participant owns; its core serves this one too, or its turn comes first.
     case owner(GroupOwner)
-    /// A Main of this name has asked for the core and comes first.
-    case request(ofMain: String)
+    /// A Main of this name, in this process, has asked for the core and comes first.
+    case request(ofMain: String, process: ProcessIdentity)
     /// The last core here failed, for this reason, and the next one starts this long after it.
     case rest(Duration, after: String)
     /// This participant owns, and its core starts.
@@ -42,7 +42,8 @@ public enum OwnershipWaitReason: Hashable, Sendable {
         case .end(let owner): "waiting for the end of \(owner.title), which did not hand over in time and is killed"
         case .answer(let owner): "waiting for \(owner.title) to answer a challenge"
         case .owner(let owner): "waiting for \(owner.title), which owns the core"
-        case .request(let name): "waiting for the main “\(name)”, which has asked for the core before"
+        case .request(let name, let process):
+            "waiting for the main “\(name)” pid \(process.pid), which has asked for the core before"
         case .rest(let length, let problem):
             "waiting \(length.wholeMilliseconds) ms before another core is started: \(problem)"
         case .coreStart: "waiting for the core to start"
@@ -80,6 +81,12 @@ extension GroupOwner {
     }
 }
 
+extension OwnershipWaitReason {
+    fileprivate static func request(of record: HandoverRecord) -> Self {
+        .request(ofMain: record.name, process: record.process)
+    }
+}
+
 /// Why the machine's participant does not run a core yet.
 extension OwnershipMachine {
     /// The reason of the wait; nil when nothing is wanted, nothing is known yet, or the core runs.
@@ -91,9 +98,7 @@ extension OwnershipMachine {
         // A Main is served by no other owner's core, so it waits for nothing but its own.
         if myself.isMain, let rest { return .rest(rest.length, after: rest.problem) }
         if let owner = view.owner { return wait(for: owner) }
-        if let handover = view.handover, handover.session != myself.session {
-            return .request(ofMain: handover.record.name)
-        }
+        if let handover = view.handover, handover.session != myself.session { return .request(of: handover.record) }
         return rest.map { .rest($0.length, after: $0.problem) }
     }
 
@@ -104,7 +109,7 @@ extension OwnershipMachine {
             if asks(standing) { return granted?.epoch == standing.claim ? handover(by: standing) : nil }
             return isUnanswered(standing.claim) ? .answer(of: owner) : .owner(owner)
         }
-        guard handover.session == myself.session else { return .request(ofMain: handover.record.name) }
+        guard handover.session == myself.session else { return .request(of: handover.record) }
         // It begins to count in the next step, where it has not.
         let wait = handoverWait.flatMap { $0.epoch == standing.claim ? $0 : nil }
         switch wait?.enforcement {

@@ -238,10 +238,11 @@ extension OwnershipMachineTests {
         let replaced = entry(
             OwnershipKey.handover,
             HandoverRecord(
-                name: "second", askedAt: start, deadline: .milliseconds(500), takesOverMain: true, insists: true),
+                name: "second", askedAt: start, deadline: .milliseconds(500), takesOverMain: true, process: process(4),
+                insists: true),
             by: main, claim: 41)
         machine.view.apply(view(41, busy + [replaced]))
-        #expect(machine.waiting == .request(ofMain: "second"))
+        #expect(machine.waiting == .request(ofMain: "second", process: process(4)))
         let (at, directive) = try #require(run(&machine, from: start, for: .seconds(1)))
         guard case .put(OwnershipKey.challenge, let bytes, _) = try transaction(directive).operations.first else {
             Issue.record("\(directive)")

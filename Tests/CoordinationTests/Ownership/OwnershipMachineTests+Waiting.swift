@@ -13,6 +13,8 @@ extension OwnershipMachineTests {
         var revision: UInt64
         /// The commits, and when they were made.
         var commits: [(at: Duration, transition: Transition)] = []
+        /// The longest time for which the machine asked not to be stepped.
+        var longestPause = Duration.zero
 
         /// Steps every millisecond. Each challenge is answered until `freezes`.
         mutating func step(for duration: Duration, freezes: Duration, in tests: OwnershipMachineTests) {
@@ -43,6 +45,8 @@ extension OwnershipMachineTests {
                     default: break
                     }
                 }
+                let now = tests.start.advanced(by: passed)
+                longestPause = max(longestPause, now.duration(to: machine.nextStep))
                 passed += .milliseconds(1)
             }
         }
@@ -76,6 +80,8 @@ extension OwnershipMachineTests {
         run.step(for: .seconds(60), freezes: .seconds(50), in: self)
 
         #expect(run.machine.refusal == nil)
+        // It may wait for weeks, so it does not wake four times a second as one does whose turn is soon.
+        #expect(run.longestPause == .seconds(1))
         let end = try #require(run.commits.last)
         #expect(end.transition.acquires)
         #expect(end.at > .seconds(50) && end.at <= .seconds(50) + .milliseconds(2650), "\(end.at)")

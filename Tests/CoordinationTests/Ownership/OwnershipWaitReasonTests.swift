@@ -38,7 +38,8 @@ struct OwnershipWaitReasonTests {
     private func request(by session: SessionID) -> Entry {
         entry(
             OwnershipKey.handover,
-            HandoverRecord(name: "main", askedAt: start, deadline: .milliseconds(500), takesOverMain: false),
+            HandoverRecord(
+                name: "main", askedAt: start, deadline: .milliseconds(500), takesOverMain: false, process: process(4)),
             by: session, claim: 8)
     }
 
@@ -96,7 +97,8 @@ struct OwnershipWaitReasonTests {
         #expect(
             machine(.executor, sees: [owner(.executor, by: other)]).waiting?.describe()
                 == "waiting for executor “push” pid 123 (epoch 7), which owns the core")
-        #expect(machine(.executor, sees: [request(by: other)]).waiting == .request(ofMain: "main"))
+        let waiting = machine(.executor, sees: [request(by: other)]).waiting
+        #expect(waiting?.describe() == "waiting for the main “main” pid 4, which has asked for the core before")
     }
 
     @Test("The owner waits for its core; nothing is waited for without a goal or without an owner")

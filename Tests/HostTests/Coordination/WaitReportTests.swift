@@ -1,6 +1,7 @@
 import Coordination
 import CoreAPI
 import CoreAPITesting
+import Platform
 import TestSupport
 import Testing
 
@@ -15,7 +16,9 @@ struct WaitReportTests {
         WaitReport(by: clock) { [told] reason in told.update { $0.append(reason) } }
     }
 
-    private func wait(for number: Int) -> OwnershipWaitReason { .request(ofMain: "main \(number)") }
+    private func wait(for number: Int) -> OwnershipWaitReason {
+        .request(ofMain: "main \(number)", process: .current)
+    }
 
     /// Lets time pass when the report is known to wait for it.
     private func pass(_ time: Duration) async throws {

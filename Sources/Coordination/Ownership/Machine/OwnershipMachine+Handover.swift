@@ -216,7 +216,7 @@ extension OwnershipMachine {
         if let former { reason += " before “\(former.record.name)”" }
         guard let activities = view.activities(of: owner.claim)?.activities else { return reason }
         let work = activities.map { $0.describe() }.joined(separator: ", ")
-        return "\(reason), \(insists ? "and interrupts" : "but for") \(work)"
+        return "\(reason), \(insists ? "and interrupts" : "after") \(work)"
     }
 
     /// One step of what follows the deadline.
