@@ -81,6 +81,7 @@ struct KnownCalls {
 final class CallPrinter: Sendable {
     private let group: any SharedGroup
     private let output: Output
+    private let known = Mutex(KnownCalls())
     private let failure = Mutex<(any Error)?>(nil)
 
     init(of group: any SharedGroup, to output: Output) {
@@ -93,13 +94,9 @@ final class CallPrinter: Sendable {
     /// - Parameter stop: Called when it cannot print.
     func run(stop: @Sendable () async -> Void) async {
         do {
-            var known = KnownCalls()
             for try await calls in try await Calls(group).changes() {
-                for call in known.changed(to: calls) {
-                    let line = CallLine(call)
-                    try await output.emit(
-                        text: "Call \(line.text)", json: ["event": "call", "call": .object(line.json)])
-                }
+                // A line that was begun is printed also where this task is cancelled: it counts as told.
+                try await Task { try await tell(calls) }.value
             }
         } catch is SharedCoreError {
             // The Main ends with the group, and says why.
@@ -110,8 +107,27 @@ final class CallPrinter: Sendable {
         }
     }
 
-    /// - Throws: Why it could not print.
-    func check() throws {
+    /// Prints what has changed since, as the end of a call with the core that was stopped; also in a task that was
+    /// cancelled.
+    ///
+    /// - Throws: Why it could not print, then or before.
+    func finish() async throws {
         if let error = failure.withLock({ $0 }) { throw error }
+        try await Task {
+            let calls: [Call]
+            do throws(SharedCoreError) {
+                calls = try await Calls(group).list()
+            } catch {
+                return
+            }
+            try await tell(calls)
+        }.value
+    }
+
+    private func tell(_ calls: [Call]) async throws {
+        for call in known.withLock({ $0.changed(to: calls) }) {
+            let line = CallLine(call)
+            try await output.emit(text: "Call \(line.text)", json: ["event": "call", "call": .object(line.json)])
+        }
     }
 }

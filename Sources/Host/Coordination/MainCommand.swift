@@ -87,7 +87,7 @@ struct MainCommand: HostCommand {
         }
         await stop(main)
         try printer?.check()
-        try calls.check()
+        try await calls.finish()
         try await report(end, of: group, context: context)
     }
 

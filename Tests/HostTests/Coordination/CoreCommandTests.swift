@@ -92,6 +92,24 @@ struct CoreCommandTests {
         }
     }
 
+    @Test("C23: a Main prints the end of a call that its own stop ends", arguments: HostProgram.backends)
+    func endOfCall(backend: String) async throws {
+        let call = #"beginCall {"callID":"a","direction":"outgoing","from":"ann","to":"bob","state":"answered"}"#
+        try await using(backend, "ask", call) { program, script in
+            let ended = try await program.running(["main", "--json"]) { running in
+                // That it owns, and the call.
+                try await running.untilOutput(has: 2)
+                try running.send(.terminate)
+            }
+            #expect(ended.status == 0, "\(ended.errors)")
+            let calls = try ended.objects().compactMap { object -> JSONField? in
+                guard object["event"] == .text("call"), case .object(let call)? = object["call"] else { return nil }
+                return call["state"]
+            }
+            #expect(calls == [.text("answered"), .text("ended")], "\(ended.output)")
+        }
+    }
+
     @Test(
         "That of a frozen Main is ended before the next core starts (contracts C4, C6)", arguments: HostProgram.backends
     )
