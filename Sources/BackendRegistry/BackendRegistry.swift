@@ -134,6 +134,14 @@ public protocol BackendFactory: Sendable {
     /// The name by which a configuration chooses the backend.
     var name: String { get }
 
+    /// The settings of the backend's section in a configuration; none unless the backend says otherwise. `SharedCoreProgram.main(adding:)`
+    /// takes them from flags, environment and file, and puts them into ``BackendConfiguration/settings``.
+    var settings: [BackendSetting] { get }
+
+    /// The failures that a commit survives where the configuration does not say; ``Durability/process`` unless the backend says
+    /// otherwise. ``BackendConfiguration/durability`` is nil then.
+    var durability: Durability { get }
+
     /// Joins the group that the configuration names.
     ///
     /// - Throws: ``SharedCoreError/Code/unsupported`` when a requirement is not met, ``SharedCoreError/Code/forbidden``
@@ -152,12 +160,34 @@ public protocol BackendFactory: Sendable {
 }
 
 extension BackendFactory {
+    public var settings: [BackendSetting] { [] }
+    public var durability: Durability { .process }
+
     public func openToRead(
         _ configuration: BackendConfiguration, as description: SessionDescription
     ) async throws(SharedCoreError) -> any SharedGroup {
         throw SharedCoreError(
             .unsupported, "The backend “\(name)” opens groups to take part only, not to read without a trace.", at: name
         )
+    }
+}
+
+/// A setting that only one backend knows.
+public struct BackendSetting: Hashable, Sendable {
+    /// The key, with the backend's name in front: `redis.url`, of which `SHAREDCORE_REDIS_URL` is the variable.
+    public var key: String
+    /// The value where none is given; nil for none. A default is not put into ``BackendConfiguration/settings``.
+    public var fallback: String?
+    /// One line for people.
+    public var summary: String
+    /// True if the value is a path, which is made absolute: a relative one starts from the directory of the file that names it.
+    public var isPath: Bool
+
+    public init(_ key: String, default fallback: String? = nil, _ summary: String, isPath: Bool = false) {
+        self.key = key
+        self.fallback = fallback
+        self.summary = summary
+        self.isPath = isPath
     }
 }
 
@@ -217,6 +247,12 @@ public struct PluginFactory: BackendFactory {
     private let plugin: BackendPlugin
 
     public var name: String { plugin.name }
+
+    public var durability: Durability { plugin.durability }
+
+    public var settings: [BackendSetting] {
+        plugin.settings.map { BackendSetting($0.key, default: $0.fallback, $0.summary, isPath: $0.isPath) }
+    }
 
     /// - Parameter plugin: The plugin, as ``BackendPlugin/load(_:from:)`` returns it.
     public init(_ plugin: BackendPlugin) {
