@@ -90,7 +90,7 @@ public struct BackendConfiguration: Hashable, Sendable {
     /// The name of the group.
     public var group: String
     /// The absolute path of the directory in which groups lie, each in a directory of its own name. Backends that keep no
-    /// files ignore it.
+    /// files ignore it, and it may be empty for them.
     public var stateDirectory: String
     /// The failures that a commit must survive; nil leaves it to the backend.
     public var durability: Durability?
@@ -103,7 +103,7 @@ public struct BackendConfiguration: Hashable, Sendable {
     public var openTimeout: Duration?
 
     public init(
-        backend: String, group: String, stateDirectory: String, durability: Durability? = nil,
+        backend: String, group: String, stateDirectory: String = "", durability: Durability? = nil,
         requirements: Requirements = .none, settings: [String: String] = [:]
     ) {
         self.backend = backend
@@ -114,9 +114,20 @@ public struct BackendConfiguration: Hashable, Sendable {
         self.settings = settings
     }
 
-    /// The absolute path of the group's own directory.
+    /// The absolute path of the group's own directory; empty without a state directory.
     public var directory: String {
-        stateDirectory.hasSuffix("/") ? stateDirectory + group : stateDirectory + "/" + group
+        if stateDirectory.isEmpty { return "" }
+        return stateDirectory.hasSuffix("/") ? stateDirectory + group : stateDirectory + "/" + group
+    }
+
+    /// Returns the ``directory`` for a backend that needs one.
+    func requireDirectory() throws(SharedCoreError) -> String {
+        guard !stateDirectory.isEmpty else {
+            throw SharedCoreError(
+                .invalidArgument, "The backend “\(backend)” keeps groups in a state directory, and none is given.",
+                at: "stateDirectory")
+        }
+        return directory
     }
 }
 
@@ -201,7 +212,7 @@ public struct FileFactory: BackendFactory {
         _ configuration: BackendConfiguration, as description: SessionDescription
     ) async throws(SharedCoreError) -> any SharedGroup {
         try await FileGroup.open(
-            directory: configuration.directory, as: description,
+            directory: configuration.requireDirectory(), as: description,
             options: FileGroupOptions(
                 durability: configuration.durability ?? .process, requirements: configuration.requirements))
     }
@@ -209,7 +220,7 @@ public struct FileFactory: BackendFactory {
     public func openToRead(
         _ configuration: BackendConfiguration, as description: SessionDescription
     ) async throws(SharedCoreError) -> any SharedGroup {
-        try await FileGroup.openToRead(directory: configuration.directory, as: description)
+        try await FileGroup.openToRead(directory: configuration.requireDirectory(), as: description)
     }
 }
 
@@ -262,7 +273,8 @@ public struct PluginFactory: BackendFactory {
     public func open(
         _ configuration: BackendConfiguration, as description: SessionDescription
     ) async throws(SharedCoreError) -> any SharedGroup {
-        try await plugin.open(
+        _ = try configuration.requireDirectory()
+        return try await plugin.open(
             group: configuration.group, stateDirectory: configuration.stateDirectory, values: values(of: configuration),
             durability: configuration.durability, openTimeout: configuration.openTimeout,
             requirements: configuration.requirements, as: description)
@@ -271,7 +283,8 @@ public struct PluginFactory: BackendFactory {
     public func openToRead(
         _ configuration: BackendConfiguration, as description: SessionDescription
     ) async throws(SharedCoreError) -> any SharedGroup {
-        try await plugin.openToRead(
+        _ = try configuration.requireDirectory()
+        return try await plugin.openToRead(
             group: configuration.group, stateDirectory: configuration.stateDirectory, values: values(of: configuration),
             openTimeout: configuration.openTimeout, as: description)
     }
