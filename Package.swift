@@ -86,6 +86,8 @@ let package = Package(
         // The library for C and all languages that can call C; Foundation is not in it.
         .library(name: "sharedcore-c", type: .dynamic, targets: ["CLibrary"]),
         .library(name: "SIPCore", targets: ["SIPCore"]),
+        // The program `sharedcore` for an application that adds its backends to it; it needs the trait `Programs`.
+        .library(name: "SharedCoreHost", targets: ["SharedCoreHost"]),
         .executable(name: "sharedcore", targets: ["sharedcore"]),
         .executable(name: "sharedcore-executor", targets: ["sharedcore-executor"]),
         .executable(name: "sharedcore-keeper", targets: ["sharedcore-keeper"]),
@@ -247,8 +249,8 @@ let package = Package(
             ],
             path: "Sources/Holder", swiftSettings: settings,
             linkerSettings: startsFast),
-        .executableTarget(
-            name: "sharedcore",
+        .target(
+            name: "SharedCoreHost",
             dependencies: [
                 "CoreAPI", "BackendRegistry", "InMemoryBackend", "FileNotifyBackend", "Mailboxes", "Wormholes",
                 "CommandCore", "Coordination", "KeptSockets", "Lifecycle",
@@ -261,6 +263,8 @@ let package = Package(
                 programsOnly("UnixSignals", of: "swift-service-lifecycle"),
             ],
             path: "Sources/Host", swiftSettings: settings),
+        .executableTarget(
+            name: "sharedcore", dependencies: ["SharedCoreHost"], path: "Sources/Program", swiftSettings: settings),
 
         // What `sharedcore bench` becomes, and what that compares with: the limits of the machine, services and two designs that
         // users know. No product, and nothing else knows them; they are here and not in the package Benchmarks because they use
@@ -341,6 +345,11 @@ let package = Package(
         .executableTarget(
             name: "sharedcore-test-configured", dependencies: ["SharedCore", "SharedCoreConfiguration"],
             path: "Tests/Configured", swiftSettings: settings),
+        // The program of an application that adds a backend.
+        .executableTarget(
+            name: "sharedcore-test-hosted",
+            dependencies: ["BackendRegistry", "CoreAPI", "FileNotifyBackend", "SharedCoreHost"], path: "Tests/Hosted",
+            swiftSettings: settings),
         .executableTarget(
             name: "sharedcore-network-watcher", dependencies: ["CoreAPI", "NetworkMonitor", "Platform"],
             path: "Tests/NetworkWatcher", swiftSettings: settings),
@@ -401,7 +410,7 @@ let package = Package(
             "PluginTests",
             of: [
                 "BundledHarnesses", "CoreAPI", "CoreAPITestingAdapters", "LogBackend", "Platform", "PluginBackend",
-                "sharedcore", "sharedcore-test-peer",
+                "sharedcore", "sharedcore-test-hosted", "sharedcore-test-peer",
             ], beside: ["C"]),
         tests("MailboxesTests", of: ["CoreAPI", "Mailboxes", "InMemoryBackend", "Platform"]),
         tests("WormholesTests", of: ["CoreAPI", "Mailboxes", "WormholeFormat", "Wormholes", "InMemoryBackend"]),
@@ -420,7 +429,8 @@ let package = Package(
         tests(
             "KeeperTests",
             of: [
-                "Coordination", "CoreAPI", "FileNotifyBackend", "Lifecycle", "KeptSockets", "Platform", "sharedcore",
+                "Coordination", "CoreAPI", "FileNotifyBackend", "Lifecycle", "KeptSockets", "Platform",
+                "SharedCoreHost", "sharedcore",
                 "sharedcore-test-main", "sharedcore-test-peer",
             ]),
         tests("SharedCoreTestingTests", of: ["CoreAPI", "Coordination", "Platform", "SharedCoreTesting"]),
@@ -443,7 +453,7 @@ let package = Package(
                 "CommandCore", "CoreAPI", "BackendRegistry", "Coordination", "ExecutorRun", "InMemoryBackend",
                 "Lifecycle",
                 "Mailboxes", "MaildirCore", "ProgramOutput", "Platform", "SharedCoreConfiguration", "Wormholes",
-                "sharedcore", "sharedcore-test-configured", "sharedcore-test-peer", "ZMQBackend",
+                "SharedCoreHost", "sharedcore", "sharedcore-test-configured", "sharedcore-test-peer", "ZMQBackend",
                 programsOnly("ArgumentParser", of: "swift-argument-parser"),
                 programsOnly("CoreMetrics", of: "swift-metrics"),
                 programsOnly("Logging", of: "swift-log"),
@@ -462,7 +472,7 @@ let package = Package(
             "SystemTests",
             of: [
                 "CoreAPI", "FileNotifyBackend", "InMemoryBackend", "ZMQBackend", "Coordination", "MaildirCore",
-                "Platform", "SharedCoreConfiguration", "sharedcore", "sharedcore-test-peer",
+                "Platform", "SharedCoreConfiguration", "SharedCoreHost", "sharedcore", "sharedcore-test-peer",
             ]),
     ]
 )

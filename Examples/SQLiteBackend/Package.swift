@@ -20,6 +20,7 @@ let package = Package(
         .target(
             name: "SQLiteBackend",
             dependencies: [
+                .product(name: "BackendRegistry", package: "SharedCore"),
                 .product(name: "CoreAPI", package: "SharedCore"), .product(name: "LogBackend", package: "SharedCore"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -28,10 +29,15 @@ let package = Package(
             name: "sqlite-peer",
             dependencies: ["SQLiteBackend", .product(name: "CoreAPITesting", package: "SharedCore")],
             swiftSettings: settings),
+        // The program `sharedcore` with this backend.
+        .executableTarget(
+            name: "sqlite-core",
+            dependencies: ["SQLiteBackend", .product(name: "SharedCoreHost", package: "SharedCore")],
+            swiftSettings: settings),
         .testTarget(
             name: "SQLiteBackendTests",
             dependencies: [
-                "SQLiteBackend", "sqlite-peer",
+                "SQLiteBackend", "sqlite-core", "sqlite-peer",
                 .product(name: "CoreAPI", package: "SharedCore"),
                 .product(name: "LogBackend", package: "SharedCore"),
                 .product(name: "CoreAPITesting", package: "SharedCore"),

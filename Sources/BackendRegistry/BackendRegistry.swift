@@ -90,7 +90,7 @@ public struct BackendConfiguration: Hashable, Sendable {
     /// The name of the group.
     public var group: String
     /// The absolute path of the directory in which groups lie, each in a directory of its own name. Backends that keep no
-    /// files ignore it.
+    /// files ignore it, and it may be empty for them.
     public var stateDirectory: String
     /// The failures that a commit must survive; nil leaves it to the backend.
     public var durability: Durability?
@@ -103,7 +103,7 @@ public struct BackendConfiguration: Hashable, Sendable {
     public var openTimeout: Duration?
 
     public init(
-        backend: String, group: String, stateDirectory: String, durability: Durability? = nil,
+        backend: String, group: String, stateDirectory: String = "", durability: Durability? = nil,
         requirements: Requirements = .none, settings: [String: String] = [:]
     ) {
         self.backend = backend
@@ -114,9 +114,20 @@ public struct BackendConfiguration: Hashable, Sendable {
         self.settings = settings
     }
 
-    /// The absolute path of the group's own directory.
+    /// The absolute path of the group's own directory; empty without a state directory.
     public var directory: String {
-        stateDirectory.hasSuffix("/") ? stateDirectory + group : stateDirectory + "/" + group
+        if stateDirectory.isEmpty { return "" }
+        return stateDirectory.hasSuffix("/") ? stateDirectory + group : stateDirectory + "/" + group
+    }
+
+    /// Returns the ``directory`` for a backend that needs one.
+    func requireDirectory() throws(SharedCoreError) -> String {
+        guard !stateDirectory.isEmpty else {
+            throw SharedCoreError(
+                .invalidArgument, "The backend “\(backend)” keeps groups in a state directory, and none is given.",
+                at: "stateDirectory")
+        }
+        return directory
     }
 }
 
@@ -133,6 +144,14 @@ public struct BackendConfiguration: Hashable, Sendable {
 public protocol BackendFactory: Sendable {
     /// The name by which a configuration chooses the backend.
     var name: String { get }
+
+    /// The settings of the backend's section in a configuration; none unless the backend says otherwise. `SharedCoreProgram.main(adding:)`
+    /// takes them from flags, environment and file, and puts them into ``BackendConfiguration/settings``.
+    var settings: [BackendSetting] { get }
+
+    /// The failures that a commit survives where the configuration does not say; ``Durability/process`` unless the backend says
+    /// otherwise. ``BackendConfiguration/durability`` is nil then.
+    var durability: Durability { get }
 
     /// Joins the group that the configuration names.
     ///
@@ -152,12 +171,34 @@ public protocol BackendFactory: Sendable {
 }
 
 extension BackendFactory {
+    public var settings: [BackendSetting] { [] }
+    public var durability: Durability { .process }
+
     public func openToRead(
         _ configuration: BackendConfiguration, as description: SessionDescription
     ) async throws(SharedCoreError) -> any SharedGroup {
         throw SharedCoreError(
             .unsupported, "The backend “\(name)” opens groups to take part only, not to read without a trace.", at: name
         )
+    }
+}
+
+/// A setting that only one backend knows.
+public struct BackendSetting: Hashable, Sendable {
+    /// The key, with the backend's name in front: `redis.url`, of which `SHAREDCORE_REDIS_URL` is the variable.
+    public var key: String
+    /// The value where none is given; nil for none. A default is not put into ``BackendConfiguration/settings``.
+    public var fallback: String?
+    /// One line for people.
+    public var summary: String
+    /// True if the value is a path, which is made absolute: a relative one starts from the directory of the file that names it.
+    public var isPath: Bool
+
+    public init(_ key: String, default fallback: String? = nil, _ summary: String, isPath: Bool = false) {
+        self.key = key
+        self.fallback = fallback
+        self.summary = summary
+        self.isPath = isPath
     }
 }
 
@@ -171,7 +212,7 @@ public struct FileFactory: BackendFactory {
         _ configuration: BackendConfiguration, as description: SessionDescription
     ) async throws(SharedCoreError) -> any SharedGroup {
         try await FileGroup.open(
-            directory: configuration.directory, as: description,
+            directory: configuration.requireDirectory(), as: description,
             options: FileGroupOptions(
                 durability: configuration.durability ?? .process, requirements: configuration.requirements))
     }
@@ -179,7 +220,7 @@ public struct FileFactory: BackendFactory {
     public func openToRead(
         _ configuration: BackendConfiguration, as description: SessionDescription
     ) async throws(SharedCoreError) -> any SharedGroup {
-        try await FileGroup.openToRead(directory: configuration.directory, as: description)
+        try await FileGroup.openToRead(directory: configuration.requireDirectory(), as: description)
     }
 }
 
@@ -218,6 +259,12 @@ public struct PluginFactory: BackendFactory {
 
     public var name: String { plugin.name }
 
+    public var durability: Durability { plugin.durability }
+
+    public var settings: [BackendSetting] {
+        plugin.settings.map { BackendSetting($0.key, default: $0.fallback, $0.summary, isPath: $0.isPath) }
+    }
+
     /// - Parameter plugin: The plugin, as ``BackendPlugin/load(_:from:)`` returns it.
     public init(_ plugin: BackendPlugin) {
         self.plugin = plugin
@@ -226,7 +273,8 @@ public struct PluginFactory: BackendFactory {
     public func open(
         _ configuration: BackendConfiguration, as description: SessionDescription
     ) async throws(SharedCoreError) -> any SharedGroup {
-        try await plugin.open(
+        _ = try configuration.requireDirectory()
+        return try await plugin.open(
             group: configuration.group, stateDirectory: configuration.stateDirectory, values: values(of: configuration),
             durability: configuration.durability, openTimeout: configuration.openTimeout,
             requirements: configuration.requirements, as: description)
@@ -235,7 +283,8 @@ public struct PluginFactory: BackendFactory {
     public func openToRead(
         _ configuration: BackendConfiguration, as description: SessionDescription
     ) async throws(SharedCoreError) -> any SharedGroup {
-        try await plugin.openToRead(
+        _ = try configuration.requireDirectory()
+        return try await plugin.openToRead(
             group: configuration.group, stateDirectory: configuration.stateDirectory, values: values(of: configuration),
             openTimeout: configuration.openTimeout, as: description)
     }

@@ -70,7 +70,7 @@
         public static func endpoint(of configuration: BackendConfiguration) throws(SharedCoreError) -> HubEndpoint {
             if let text = configuration.settings["zmq.endpoint"] { return try HubEndpoint(text) }
             return try HubEndpoint.standard(
-                forGroup: configuration.directory,
+                forGroup: configuration.requireDirectory(),
                 runtimeDirectory: OwnProcess.text("XDG_RUNTIME_DIR"))
         }
 
@@ -83,7 +83,7 @@
             switch (configuration.settings["zmq.secretKey"], configuration.settings["zmq.hubKey"]) {
             case (let path?, let hub?): return try CurveClientKeys(own: KeyFile.secretKey(at: path), hub: hub)
             case (nil, nil) where endpoint.isLocal:
-                let pair = try KeyFile.pair(ofGroup: configuration.directory)
+                let pair = try KeyFile.pair(ofGroup: configuration.requireDirectory())
                 return try CurveClientKeys(own: pair, hub: pair.publicKey)
             default:
                 throw SharedCoreError(

@@ -1,4 +1,4 @@
-internal import CoreAPI
+package import CoreAPI
 internal import CoreAPITesting
 internal import FileNotifyBackend
 internal import Glibc
@@ -13,7 +13,14 @@ extension FileHarness {
     /// process id. `unread` sends a child more than a socket holds, and answers how much came; `inherited` answers with
     /// the descriptors that a child has; `absent` starts a program that is not there; `reaped`
     /// answers what the handle of a child says after the kernel has reaped it, if this process ignores SIGCHLD.
-    package static func servePeer() async {
+    ///
+    /// - Parameter openOther: Opens the group at an address of another backend, whose first word this harness does not know; returns
+    ///   nil for an address of files.
+    package static func servePeer(
+        opening openOther:
+            @escaping @Sendable (_ words: [String], SessionDescription) async throws(SharedCoreError) ->
+            (any SharedGroup)? = { _, _ in nil }
+    ) async {
         try? BusErrorHandler.install()
         let peer = ConformancePeer(
             arm: { place throws(SharedCoreError) in
@@ -55,6 +62,7 @@ extension FileHarness {
                 #if Etcd
                     if words.first == "etcd" { return try await EtcdHarness.open(words.dropFirst(), as: description) }
                 #endif
+                if let group = try await openOther(words, description) { return group }
                 var options = FileGroupOptions()
                 for word in words.dropFirst() {
                     switch word {

@@ -56,6 +56,17 @@ package struct PluginHarness: ConformanceHarness {
     }
 }
 
+/// The texts of an address, each as a word without spaces.
+package enum AddressWords {
+    package static func line(of texts: [String]) -> String {
+        texts.map { $0.replacing("%", with: "%25").replacing(" ", with: "%20") }.joined(separator: " ")
+    }
+
+    package static func texts(of words: [String]) -> [String] {
+        words.map { $0.replacing("%20", with: " ").replacing("%25", with: "%") }
+    }
+}
+
 /// The address of a plugin's groups. As words, it is passed to a peer in one line.
 private struct PluginAddress: Sendable {
     let name: String
@@ -66,13 +77,12 @@ private struct PluginAddress: Sendable {
 
     func words(of group: String) -> String {
         let values = values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-        return (["plugin", name, directory, stateDirectory, group, durability?.rawValue ?? "any"] + values).map {
-            $0.replacing("%", with: "%25").replacing(" ", with: "%20")
-        }.joined(separator: " ")
+        return AddressWords.line(
+            of: ["plugin", name, directory, stateDirectory, group, durability?.rawValue ?? "any"] + values)
     }
 
     static func read(_ words: [String]) throws(SharedCoreError) -> (place: PluginAddress, group: String) {
-        let words = words.map { $0.replacing("%20", with: " ").replacing("%25", with: "%") }
+        let words = AddressWords.texts(of: words)
         guard words.count >= 5 else {
             throw SharedCoreError(.invalidArgument, "The address is too short.", at: "plugin")
         }

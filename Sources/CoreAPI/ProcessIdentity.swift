@@ -30,8 +30,20 @@ public struct BootID: Hashable, Sendable, CustomStringConvertible {
         self.low = low
     }
 
-    /// Reads the text that ``description`` gives.
-    package init?(hexadecimal text: some StringProtocol) {
+    /// Creates the id of 16 bytes, as ``bytes`` has them; nil for another number of bytes.
+    public init?(bytes: some Collection<UInt8>) {
+        guard bytes.count == 16 else { return nil }
+        func word(_ bytes: some Sequence<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+        self.init(high: word(bytes.prefix(8)), low: word(bytes.dropFirst(8)))
+    }
+
+    /// The 16 bytes: those of ``high``, then those of ``low``.
+    public var bytes: [UInt8] {
+        [high, low].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
+    }
+
+    /// Reads the text that ``description`` gives: 32 hexadecimal digits.
+    public init?(hexadecimal text: some StringProtocol) {
         guard text.utf8.count == 32, let high = UInt64(text.prefix(16), radix: 16),
             let low = UInt64(text.dropFirst(16), radix: 16)
         else { return nil }

@@ -55,8 +55,9 @@ extension SharedCoreError {
             self.name = name
         }
 
-        /// The code that describes itself so; nil for one that this version does not know.
-        package init?(name: String) {
+        /// Creates the code with a ``description``; nil for one that this version does not know. For a backend that sends errors to
+        /// another process.
+        public init?(name: String) {
             guard let name = Name(rawValue: name) else { return nil }
             self.init(name)
         }
@@ -97,12 +98,12 @@ extension SharedCoreError {
 
 extension SharedCoreError {
     /// Returns the error of a call after the handle was closed.
-    package static func closed(_ location: String) -> SharedCoreError {
+    public static func closed(_ location: String) -> SharedCoreError {
         SharedCoreError(.closed, "The group was closed by its user.", at: location)
     }
 
     /// Returns the error of a call if its task was cancelled before anything was done.
-    package static func cancelled(_ location: String) -> SharedCoreError {
+    public static func cancelled(_ location: String) -> SharedCoreError {
         SharedCoreError(.cancelled, "The task was cancelled; nothing was done.", at: location)
     }
 }

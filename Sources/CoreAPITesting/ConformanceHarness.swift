@@ -67,14 +67,15 @@ public protocol ConformanceGroup: Sendable {
     /// Removes the group with everything that it has stored. All handles of this process are closed by then.
     func remove() async
 
-    /// Ends a handle as the death of its process would: its session is over, nothing more of it takes effect.
-    func simulateKill(of handle: any SharedGroup) throws
+    /// Ends a handle as the death of its process would: its session is over, nothing more of it takes effect (W4 says what such a
+    /// handle shows). May wait, as for a server that ends the lease.
+    func simulateKill(of handle: any SharedGroup) async throws
 
     /// Holds a handle up as a stop of its process would.
-    func simulateStop(of handle: any SharedGroup) throws
+    func simulateStop(of handle: any SharedGroup) async throws
 
     /// Lets a handle go on that was held up.
-    func simulateContinue(of handle: any SharedGroup) throws
+    func simulateContinue(of handle: any SharedGroup) async throws
 }
 
 extension ConformanceGroup {
@@ -85,15 +86,15 @@ extension ConformanceGroup {
         throw HarnessLimitation("this backend has no readers without a session, or the harness opens none")
     }
 
-    public func simulateKill(of handle: any SharedGroup) throws {
+    public func simulateKill(of handle: any SharedGroup) async throws {
         throw HarnessLimitation("the death of a participant cannot be simulated here")
     }
 
-    public func simulateStop(of handle: any SharedGroup) throws {
+    public func simulateStop(of handle: any SharedGroup) async throws {
         throw HarnessLimitation("the stop of a participant cannot be simulated here")
     }
 
-    public func simulateContinue(of handle: any SharedGroup) throws {
+    public func simulateContinue(of handle: any SharedGroup) async throws {
         throw HarnessLimitation("the stop of a participant cannot be simulated here")
     }
 }

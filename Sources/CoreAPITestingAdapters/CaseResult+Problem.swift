@@ -18,8 +18,16 @@ extension CaseResult {
 }
 
 extension CaseResult {
-    /// Says what the case ran with, which neither framework has a place for in a test that passes.
-    func printRemarks() {
+    /// The case, its place among all, its outcome and its duration: `S6a (41 of 205): passed after 31 ms`.
+    var line: String {
+        let cases = ConformanceSuite.cases
+        let place = cases.firstIndex(of: conformanceCase).map { " (\($0 + 1) of \(cases.count))" } ?? ""
+        return "\(conformanceCase.id)\(place): \(outcome.word) after \(Int(duration / .milliseconds(1))) ms"
+    }
+
+    /// Prints the progress and the remarks, which neither framework has a place for in a test that passes.
+    func printReport() {
+        print(line)
         for remark in remarks { print("\(conformanceCase.id): \(remark)") }
     }
 }

@@ -7,7 +7,8 @@ extension ConformanceCase: CustomTestStringConvertible {
 }
 
 extension ConformanceCase {
-    /// Runs the case as a test of Swift Testing: a failure becomes an issue of the test that calls this.
+    /// Runs the case as a test of Swift Testing: a failure becomes an issue of the test that calls this. Prints a line with the
+    /// outcome and the duration. Does nothing if `SHAREDCORE_TEST_CASES` names other cases.
     ///
     /// ```swift
     /// @Suite(.serialized) struct MyBackendTests {
@@ -25,8 +26,9 @@ extension ConformanceCase {
         on harness: any ConformanceHarness, leavingOut gaps: [String: String] = [:], seed: UInt64? = nil,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async {
+        if let chosen = ConformanceSuite.chosenCases, !chosen.contains(self) { return }
         let result = await run(on: harness, seed: seed)
-        result.printRemarks()
+        result.printReport()
         guard let problem = result.problem(leavingOut: gaps) else { return }
         Issue.record("\(problem)", sourceLocation: sourceLocation)
     }

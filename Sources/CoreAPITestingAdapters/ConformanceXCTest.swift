@@ -1,7 +1,8 @@
 public import CoreAPITesting
 internal import XCTest
 
-/// Runs the suite under XCTest, each case as a test case with a result of its own.
+/// Runs the suite under XCTest, each case as a test case with a result of its own. Prints a line for each case, with its duration. Runs
+/// only the cases that `SHAREDCORE_TEST_CASES` names, where the variable is set.
 ///
 /// ```swift
 /// final class MyBackendTests: XCTestCase {
@@ -23,12 +24,13 @@ public enum ConformanceXCTest {
         _ cases: [ConformanceCase] = ConformanceSuite.cases, on harness: any ConformanceHarness,
         leavingOut gaps: [String: String] = [:], file: StaticString = #filePath, line: UInt = #line
     ) {
+        let cases = ConformanceSuite.chosenCases.map { chosen in cases.filter(chosen.contains) } ?? cases
         let suite = XCTestSuite(name: "Conformance of \(harness.name)")
         for conformanceCase in cases {
             let test = asyncTest { (_: CaseTest) in
                 { () async throws in
                     let result = await conformanceCase.run(on: harness)
-                    result.printRemarks()
+                    result.printReport()
                     if let problem = result.problem(leavingOut: gaps) { XCTFail(problem, file: file, line: line) }
                 }
             }

@@ -24,7 +24,7 @@ package struct ConfigurationFile: Sendable {
     /// Those keys have no value here.
     package let failures: [ConfigurationFailure]
 
-    /// The values that belong to no setting, and may be a plugin's: see ``Resolution/loadingPlugin()``.
+    /// The values that belong to no setting, and may be a plugin's: see ``Resolution/loadingBackend(among:)``.
     package let others: [Other]
 
     /// A value in a section that could be a plugin's.

@@ -176,7 +176,7 @@ public struct ConfiguredGroup: Sendable {
                 values: values.filter { $0.key != Settings.backend.name }, environment: environment, file: file,
                 workingDirectory: workingDirectory)
         }
-        let resolution = try read.loadingPlugin()
+        let resolution = try read.loadingBackend()
         try Self.check(values, among: resolution.settings, besides: own)
         _ = try resolution.overview()
         if let own {

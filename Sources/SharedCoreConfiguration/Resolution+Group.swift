@@ -1,7 +1,6 @@
 package import BackendRegistry
 package import Coordination
 internal import CoreAPI
-internal import PluginBackend
 
 extension Resolution {
     /// The group that is configured, as its backend is told.
@@ -10,9 +9,9 @@ extension Resolution {
         var configuration = BackendConfiguration(
             backend: backend, group: try value(Settings.group), stateDirectory: try stateDirectory(),
             durability: try value(Settings.durability))
-        if let plugin {
+        if let factory {
             configuration.durability = find(Settings.durability.erased) == nil ? nil : configuration.durability
-            for setting in plugin.settings {
+            for setting in factory.settings {
                 let erased = AnySetting(setting)
                 guard let found = find(erased), !erased.fallback.isGiven(by: found.text) else { continue }
                 configuration.settings[setting.key] = try shown(erased) ?? found.text

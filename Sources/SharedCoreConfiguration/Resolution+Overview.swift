@@ -1,5 +1,5 @@
+internal import BackendRegistry
 internal import CoreAPI
-internal import PluginBackend
 
 #if ZMQ
     internal import ZMQBackend
@@ -57,7 +57,7 @@ extension Resolution {
 
     /// The durability that the backend has by itself; nil where that is the setting's default.
     private func ownDurability() throws(ConfigurationFailure) -> Durability? {
-        if let plugin { return plugin.durability }
+        if let factory { return factory.durability }
         switch try value(Settings.backend) {
         case "memory": return .memory
         #if ZMQ
@@ -88,7 +88,7 @@ extension Resolution {
             case Settings.zmqEndpoint.name where try value(Settings.backend) == "zmq": try hubEndpoint().description
         #endif
         default:
-            if plugin?.settings.first(where: { $0.key == setting.name })?.isPath == true, let found = find(setting),
+            if factory?.settings.first(where: { $0.key == setting.name })?.isPath == true, let found = find(setting),
                 !setting.fallback.isGiven(by: found.text)
             {
                 try absolutePath(found.text, of: setting)

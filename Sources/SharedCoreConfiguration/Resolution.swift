@@ -1,3 +1,4 @@
+package import BackendRegistry
 internal import CoreAPI
 package import PluginBackend
 internal import ProgramOutput
@@ -32,9 +33,13 @@ package struct Resolution: Sendable {
     /// The directory that relative paths start from, unless they stand in a file.
     package let workingDirectory: WorkingDirectory
 
-    /// The plugin that is the backend; nil for a bundled one, and before ``loadingPlugin()``.
+    /// The plugin that is the backend; nil for others, and before ``loadingBackend(among:)``.
     package private(set) var plugin: BackendPlugin?
-    /// Every setting, those of the plugin at the end.
+    /// The backend, if it is a plugin or was added by the program; nil for a bundled one, and before ``loadingBackend(among:)``.
+    package private(set) var factory: (any BackendFactory)?
+    /// The backends that the program has added.
+    package private(set) var added: [any BackendFactory] = []
+    /// Every setting, those of the plugin or the added backend at the end.
     package private(set) var settings = Settings.all
 
     private var layers: [Layer]
@@ -74,17 +79,27 @@ package struct Resolution: Sendable {
         self.layers = layers
     }
 
-    /// The same configuration with the settings of the plugin that is its backend. Loads the plugin; blocks.
+    /// The same configuration with the settings of its backend, where that is a plugin or an added one. Loads the plugin; blocks.
     ///
-    /// - Throws: Where the backend is neither bundled nor a plugin, for a plugin that cannot be loaded, and for a key of the file
-    ///   that is none of a setting.
-    package func loadingPlugin() throws(ConfigurationFailure) -> Resolution {
+    /// - Parameter added: The backends that the program has added; they come before plugins of their names.
+    /// - Throws: Where the backend is neither bundled, added nor a plugin, for an added backend with an invalid name or setting, for a
+    ///   plugin that cannot be loaded, and for a key of the file that is none of a setting.
+    package func loadingBackend(among added: [any BackendFactory] = []) throws(ConfigurationFailure) -> Resolution {
+        try Self.check(added)
         var resolution = self
+        resolution.added = added
         let backend = try value(Settings.backend)
         if !Settings.backend.kind.choices.contains(backend) {
-            let plugin = try loadPlugin(backend)
-            let settings = plugin.settings.map(AnySetting.init)
-            resolution.plugin = plugin
+            let factory: any BackendFactory
+            if let found = added.first(where: { $0.name == backend }) {
+                factory = found
+            } else {
+                let plugin = try loadPlugin(backend)
+                resolution.plugin = plugin
+                factory = PluginFactory(plugin)
+            }
+            let settings = factory.settings.map(AnySetting.init)
+            resolution.factory = factory
             resolution.settings += settings
             resolution.layers.append(
                 Layer(texts: EnvironmentLayer.values(of: environment, for: settings)) {
@@ -97,11 +112,40 @@ package struct Resolution: Sendable {
             }
         }
         for other in file?.others ?? [] where !resolution.settings.contains(where: { $0.name == other.name }) {
-            // As the sections of bundled backends, that of a plugin may be there without being the backend.
+            // As the sections of bundled backends, those of others may be there without being the backend.
             let section = String(other.name.prefix { $0 != "." })
-            guard section != resolution.plugin?.name, try hasPlugin(section) else { throw other.failure }
+            guard section != resolution.factory?.name else { throw other.failure }
+            if added.contains(where: { $0.name == section }) { continue }
+            guard try hasPlugin(section) else { throw other.failure }
         }
         return resolution
+    }
+
+    /// Refuses added backends that no configuration could choose, and settings that would be those of others.
+    private static func check(_ added: [any BackendFactory]) throws(ConfigurationFailure) {
+        for (index, factory) in added.enumerated() {
+            let name = factory.name
+            func refuse(_ reason: String) -> ConfigurationFailure {
+                ConfigurationFailure(.unsupported, at: nil, "The backend “\(name)” that this program adds \(reason).")
+            }
+            guard BackendPlugin.isName(name) else {
+                throw refuse("has an invalid name; it must be 1 to 32 lower-case letters, digits and “-”")
+            }
+            guard !Settings.backend.kind.choices.contains(name) else { throw refuse("has the name of a bundled one") }
+            guard !added[..<index].contains(where: { $0.name == name }) else { throw refuse("is added twice") }
+            let keys = factory.settings.map(\.key)
+            if let key = keys.first(where: { !$0.hasPrefix(name + ".") || $0 == name + "." }) {
+                throw refuse("has the setting “\(key)”, which must begin with “\(name).”")
+            }
+            guard !collides(name, keys: keys) else { throw refuse("has the name or a setting of another setting") }
+        }
+    }
+
+    /// Returns true if the keys of a backend would be those of other settings, or their variables would be.
+    private static func collides(_ name: String, keys: [String]) -> Bool {
+        let own = keys.map { EnvironmentLayer.variable(of: $0) }
+        return Set(own).count != own.count || Settings.all.contains { own.contains($0.environmentName) }
+            || Settings.all.contains { $0.name == name || $0.name.hasPrefix(name + ".") }
     }
 
     /// The absolute path of the directory in which plugins are.
@@ -144,12 +188,7 @@ package struct Resolution: Sendable {
         let directory = try pluginDirectory
         do throws(SharedCoreError) {
             if let plugin = try BackendPlugin.load(name, from: directory) {
-                // Its keys and variables would be those of other settings.
-                let names = Settings.all.map(\.environmentName)
-                let own = plugin.settings.map { EnvironmentLayer.variable(of: $0.key) }
-                guard Set(own).count == own.count, names.allSatisfy({ !own.contains($0) }),
-                    !Settings.all.contains(where: { $0.name == name || $0.name.hasPrefix(name + ".") })
-                else {
+                guard !Self.collides(name, keys: plugin.settings.map(\.key)) else {
                     throw SharedCoreError(
                         .unsupported, "The name or a setting of the plugin is that of another setting.", at: plugin.path
                     )

@@ -1,4 +1,4 @@
-internal import PluginBackend
+internal import BackendRegistry
 
 /// A setting: its key, the values that it takes, and its default.
 package struct Setting<Value: Sendable>: Sendable {
@@ -49,8 +49,8 @@ package struct AnySetting: Sendable {
 }
 
 extension AnySetting {
-    /// A setting of a plugin, which alone knows what a text means.
-    init(_ setting: BackendPlugin.Setting) {
+    /// A setting of a plugin or an added backend, which alone knows what a text means.
+    init(_ setting: BackendSetting) {
         self.init(
             name: setting.key, kindName: "text", expectation: "a text", choices: [],
             fallback: setting.fallback.map { .text($0) } ?? .none, summary: setting.summary, accepts: { !$0.isEmpty })

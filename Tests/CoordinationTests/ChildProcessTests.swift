@@ -26,6 +26,24 @@ struct ChildProcessTests {
         #expect(child.lines == ["one", "two"] && child.ended == .exited(0))
     }
 
+    @Test(
+        "Its end is waited for by its identity: by several tasks, also after it came, and not by a task that is cancelled"
+    )
+    func endByIdentity() async throws {
+        let child = try ChildProcess("cat", [], input: true)
+        let identity = child.identity
+        #expect(ProcessIdentity(of: child.pid) == identity && identity.liveness == .alive)
+        let cancelled = Task { try await identity.waitForEnd() }
+        cancelled.cancel()
+        let error = await #expect(throws: SharedCoreError.self) { try await cancelled.value }
+        #expect(error?.code == .cancelled)
+        let waiting = (0..<4).map { _ in Task { try await identity.waitForEnd() } }
+        await child.killNow()
+        for task in waiting { try await withTimeout(TestTimeout.usual, "the end") { try await task.value } }
+        try await identity.waitForEnd()
+        #expect(identity.liveness == .dead && ProcessIdentity.current.liveness == .alive)
+    }
+
     @Test("A limit that passes takes no line, and neither does a task that is cancelled")
     func limit() async throws {
         let child = try ChildProcess("cat", [], input: true)

@@ -26,6 +26,22 @@ struct SharedCoreErrorTests {
         #expect(missing.message.contains("nothing stands there"))
     }
 
+    @Test("E1: a code is read from its name, as another process sends it")
+    func codesByName() {
+        #expect(SharedCoreError.Code(name: SharedCoreError.Code.outcomeUnknown.description) == .outcomeUnknown)
+        #expect(SharedCoreError.Code(name: "outcomeunknown") == nil)
+    }
+
+    @Test("L2: a boot id has 16 bytes, the first ones first")
+    func bootIDs() {
+        let bytes = (1...16).map { UInt8($0 * 15) }
+        let id = BootID(bytes: bytes)
+        #expect(id == BootID(high: 0x0f1e_2d3c_4b5a_6978, low: 0x8796_a5b4_c3d2_e1f0))
+        #expect(id?.bytes == bytes)
+        #expect(id.flatMap { BootID(hexadecimal: $0.description) } == id)
+        #expect(BootID(bytes: bytes.dropLast()) == nil && BootID(bytes: bytes + [0]) == nil)
+    }
+
     @Test("E1: codes are told apart and have their names")
     func codesAreDistinct() {
         let codes: [SharedCoreError.Code] = [

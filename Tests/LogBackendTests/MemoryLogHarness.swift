@@ -52,7 +52,7 @@ private final class MemoryLogGroup: ConformanceGroup {
 
     func remove() async {}
 
-    func simulateKill(of handle: any SharedGroup) throws { try view(of: handle).kill() }
+    func simulateKill(of handle: any SharedGroup) async throws { try view(of: handle).kill() }
     func simulateStop(of handle: any SharedGroup) throws { try view(of: handle).stop() }
     func simulateContinue(of handle: any SharedGroup) throws { try view(of: handle).continue() }
 

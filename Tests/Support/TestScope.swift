@@ -29,14 +29,8 @@ package enum TestScope {
         return first?.id == conformanceCase.id
     }
 
-    /// The cases of an id or a rule in `SHAREDCORE_TEST_CASES`, to find the fault behind one; nil without the variable.
-    package static let chosenCases: [ConformanceCase]? = getenv("SHAREDCORE_TEST_CASES").map { names in
-        let cases = String(cString: names).split(separator: ",").flatMap {
-            ConformanceSuite.cases(matching: String($0))
-        }
-        precondition(!cases.isEmpty, "SHAREDCORE_TEST_CASES names no case.")
-        return cases
-    }
+    /// The cases that `SHAREDCORE_TEST_CASES` names; nil without the variable.
+    package static let chosenCases = ConformanceSuite.chosenCases
 
     /// The cases to try on memory.
     package static let casesInMemory =

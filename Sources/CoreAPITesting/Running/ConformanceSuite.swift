@@ -1,3 +1,5 @@
+internal import Platform
+
 /// Every case of the contract that a backend can be tried on.
 public enum ConformanceSuite {
     /// The cases in the order of the contract.
@@ -11,6 +13,16 @@ public enum ConformanceSuite {
     public static func cases(matching pattern: String) -> [ConformanceCase] {
         let named = cases.filter { $0.id == pattern || $0.rule == pattern }
         return named.isEmpty ? cases.filter { $0.title.contains(pattern) } : named
+    }
+
+    /// The cases that the variable `SHAREDCORE_TEST_CASES` names by id, rule or title, with commas between them; nil without the
+    /// variable. The adapters run no others, so that one case can be tried alone.
+    ///
+    /// Ends the process if the variable names no case.
+    public static let chosenCases: [ConformanceCase]? = OwnProcess.text("SHAREDCORE_TEST_CASES").map { names in
+        let chosen = names.split(separator: ",").flatMap { cases(matching: String($0)) }
+        precondition(!chosen.isEmpty, "SHAREDCORE_TEST_CASES names no case.")
+        return chosen
     }
 
     private static let storeCases: [ConformanceCase] = [

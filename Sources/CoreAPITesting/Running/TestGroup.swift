@@ -50,13 +50,13 @@ package final class TestGroup: Sendable {
     }
 
     /// Ends a handle as the death of its process would.
-    package func kill(_ handle: any SharedGroup) throws { try group.simulateKill(of: handle) }
+    package func kill(_ handle: any SharedGroup) async throws { try await group.simulateKill(of: handle) }
 
     /// Holds a handle up as a stop of its process would.
-    package func stop(_ handle: any SharedGroup) throws { try group.simulateStop(of: handle) }
+    package func stop(_ handle: any SharedGroup) async throws { try await group.simulateStop(of: handle) }
 
     /// Lets a handle go on.
-    package func `continue`(_ handle: any SharedGroup) throws { try group.simulateContinue(of: handle) }
+    package func `continue`(_ handle: any SharedGroup) async throws { try await group.simulateContinue(of: handle) }
 
     /// Starts a second process and lets it join the group.
     package func join(arming place: String? = nil) async throws -> Peer {

@@ -11,7 +11,7 @@ struct BackendsCommand: HostCommand {
         commandName: "backends", abstract: "List the backends that a configuration can choose.",
         discussion: HelpPage.text(
             """
-            The bundled ones, then the plugins in pluginDirectory: their version, file, durability and settings. Status 1 \
+            The bundled ones, then those that this program adds, then the plugins in pluginDirectory: their version, file, durability and settings. Status 1 \
             where a plugin cannot be loaded; its line says why.
             """, examples: ["sharedcore backends", "sharedcore backends --json"]))
 
@@ -24,6 +24,12 @@ struct BackendsCommand: HostCommand {
     func run(in context: CommandContext) async throws {
         for name in BackendRegistry.bundled().names {
             try await context.output.emit(text: name, json: ["name": .text(name), "kind": "bundled"])
+        }
+        for factory in SharedCoreProgram.added {
+            try await context.output.emit(
+                lines: ["\(factory.name)  added, survives \(factory.durability.meaning)"]
+                    + Self.lines(of: factory.settings),
+                json: Self.json(of: factory))
         }
         let directory = try context.resolution.pluginDirectory
         var areRight = true
@@ -66,25 +72,39 @@ struct BackendsCommand: HostCommand {
 
     private static func lines(of plugin: BackendPlugin) -> [String] {
         ["\(plugin.name)  version \(plugin.version), survives \(plugin.durability.meaning), \(plugin.path)"]
-            + plugin.settings.map { setting in
-                "  \(setting.key)  \(setting.summary) (default: \(setting.fallback ?? SettingFallback.noneText); "
-                    + "\(EnvironmentLayer.variable(of: setting.key)))"
-            }
+            + lines(of: PluginFactory(plugin).settings)
+    }
+
+    private static func lines(of settings: [BackendSetting]) -> [String] {
+        settings.map { setting in
+            "  \(setting.key)  \(setting.summary) (default: \(setting.fallback ?? SettingFallback.noneText); "
+                + "\(EnvironmentLayer.variable(of: setting.key)))"
+        }
     }
 
     private static func json(of plugin: BackendPlugin) -> JSONObject {
         [
             "name": .text(plugin.name), "kind": "plugin", "version": .text(plugin.version), "file": .text(plugin.path),
-            "durability": .text(plugin.durability.rawValue),
-            "settings": .array(
-                plugin.settings.map { setting in
-                    .object([
-                        "key": .text(setting.key), "default": .optional(setting.fallback),
-                        "variable": .text(EnvironmentLayer.variable(of: setting.key)),
-                        "summary": .text(setting.summary),
-                    ])
-                }),
+            "durability": .text(plugin.durability.rawValue), "settings": json(of: PluginFactory(plugin).settings),
         ]
+    }
+
+    private static func json(of factory: any BackendFactory) -> JSONObject {
+        [
+            "name": .text(factory.name), "kind": "added", "durability": .text(factory.durability.rawValue),
+            "settings": json(of: factory.settings),
+        ]
+    }
+
+    private static func json(of settings: [BackendSetting]) -> JSONValue {
+        .array(
+            settings.map { setting in
+                .object([
+                    "key": .text(setting.key), "default": .optional(setting.fallback),
+                    "variable": .text(EnvironmentLayer.variable(of: setting.key)),
+                    "summary": .text(setting.summary),
+                ])
+            })
     }
 }
 

@@ -1,3 +1,4 @@
+internal import BackendRegistry
 internal import Coordination
 internal import CoreAPI
 internal import ExecutorRun
@@ -69,10 +70,10 @@ extension CommandFailure {
         _ error: SharedCoreError, with resolution: Resolution
     ) throws(ConfigurationFailure) -> CommandFailure {
         if error.code == .cancelled { return CommandFailure(.no, "interrupted") }
-        if let plugin = resolution.plugin {
-            // The plugin alone knows which of its settings leads to the group.
+        if let factory = resolution.factory {
+            // The backend alone knows which of its settings leads to the group.
             let message = error.sentence(
-                behind: "the group “\(try resolution.value(Settings.group))” of \(plugin.name): ")
+                behind: "the group “\(try resolution.value(Settings.group))” of \(factory.name): ")
             return CommandFailure(ExitStatus(error.code), message)
         }
         let setting =

@@ -34,7 +34,7 @@ struct GlobalOptions: ParsableArguments {
         help: ArgumentHelp(
             "The transport: memory, file, zmq, or etcd where it is built with it \(Settings.backend.inBrackets).",
             valueName: "name"),
-        completion: .list(BackendRegistry.bundled().names))
+        completion: .list(SharedCoreProgram.registry.names))
     var backend: String?
 
     @Option(

@@ -68,12 +68,12 @@ struct CommandFrame: Sendable {
             flags: global.flags, environment: environment, file: file,
             workingDirectory: (try? OwnProcess.workingDirectory()).map { .init($0) } ?? .gone)
         do throws(ConfigurationFailure) {
-            resolution = try resolution.loadingPlugin()
+            resolution = try resolution.loadingBackend(among: SharedCoreProgram.added)
         } catch {
             guard toleratesFailures else { throw error }
         }
         if !toleratesFailures { UnknownVariables.warn(of: resolution, logger: logger) }
-        var registry = BackendRegistry.bundled()
+        var registry = SharedCoreProgram.registry
         if let plugin = resolution.plugin { registry.register(PluginFactory(plugin)) }
         return CommandContext(
             resolution: resolution, output: Output(json: global.json), logger: logger, registry: registry)

@@ -3,8 +3,7 @@ internal import Platform
 internal import ProgramOutput
 internal import SharedCoreConfiguration
 
-/// The program `sharedcore`.
-@main
+/// The root command of the program `sharedcore`.
 struct SharedCoreCommand: AsyncParsableCommand {
     static var configuration: CommandConfiguration { GlobalOptions.writesCompletions ? configured() : usual }
 

@@ -13,7 +13,7 @@ struct VersionCommand: ParsableCommand {
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
     func run() throws {
-        let backends = BackendRegistry.bundled().names.map { JSONValue.text($0) }
+        let backends = SharedCoreProgram.registry.names.map { JSONValue.text($0) }
         let object: JSONObject = ["version": .text(PackageVersion.text), "backends": .array(backends)]
         try OwnOutput.print(global.json ? object.line : PackageVersion.text)
     }

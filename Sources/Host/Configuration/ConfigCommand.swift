@@ -166,7 +166,9 @@ struct ConfigValidate: HostCommand {
             let words = try resolution.optional(Settings.executorCommand)
             try resolution.requireProgram(words, of: Settings.executorCommand.erased)
         }
-        check { try resolution.loadingPlugin().checkBackend(among: context.registry.names) }
+        check {
+            try resolution.loadingBackend(among: SharedCoreProgram.added).checkBackend(among: context.registry.names)
+        }
         #if ZMQ
             for hubCheck in resolution.hubChecks { check(hubCheck) }
         #endif

@@ -21,12 +21,14 @@ enum UnknownVariables {
         for message in messages(of: resolution) { logger.warning("\(message)") }
     }
 
-    /// Returns a message for each. Those of a plugin that is there are known to it alone.
+    /// Returns a message for each. Those of a plugin that is there, or of an added backend, are known
+    /// to it alone.
     static func messages(of resolution: Resolution) -> [String] {
         let known = resolution.settings.map(\.environmentName)
         let unknown = resolution.environment.keys.filter { $0.hasPrefix(prefix) && !(known + others).contains($0) }
-        let plugins = unknown.isEmpty ? [] : resolution.pluginNames.map { EnvironmentLayer.variable(of: $0) + "_" }
-        return unknown.sorted().filter { name in !plugins.contains { name.hasPrefix($0) } }.map { name in
+        let backends = unknown.isEmpty ? [] : resolution.pluginNames + resolution.added.map(\.name)
+        let prefixes = backends.map { EnvironmentLayer.variable(of: $0) + "_" }
+        return unknown.sorted().filter { name in !prefixes.contains { name.hasPrefix($0) } }.map { name in
             "unknown variable \(name)\(Spelling.suggestion(for: name, among: known))"
         }
     }

@@ -48,7 +48,7 @@ struct ConformanceCommand: HostCommand {
         }
         let directory = try ScratchDirectory(for: "conformance", environment: context.resolution.environment)
         defer { directory.remove(logger: context.logger) }
-        let harness = try harness(in: directory.path, for: context.resolution)
+        let harness = try await harness(in: directory.path, for: context.resolution)
         let output = context.output
         let hasProgress = !output.json && StandardStream.error.isTerminal
         var report = ConformanceReport(backend: harness.name, caseCount: cases.count)
@@ -65,7 +65,7 @@ struct ConformanceCommand: HostCommand {
         if report.count(of: "failed") > 0 { throw CommandFailure(.no) }
     }
 
-    private func harness(in directory: String, for resolution: Resolution) throws -> any ConformanceHarness {
+    private func harness(in directory: String, for resolution: Resolution) async throws -> any ConformanceHarness {
         let own = try OwnProgram.path
         let peer = PeerProgram(path: own, arguments: [ConformancePeerCommand.name])
         let durability = try resolution.value(Settings.durability)
@@ -73,6 +73,15 @@ struct ConformanceCommand: HostCommand {
             let configuration = try resolution.backendConfiguration()
             return PluginHarness(
                 plugin, values: configuration.settings, durability: configuration.durability, in: directory, peer: peer)
+        }
+        if let factory = resolution.factory {
+            var configuration = try resolution.backendConfiguration()
+            configuration.stateDirectory = directory
+            do throws(SharedCoreError) {
+                return try await FactoryHarness(factory, configuration: configuration, peer: peer)
+            } catch {
+                throw try CommandFailure.opening(error, with: resolution)
+            }
         }
         switch try resolution.value(Settings.backend) {
         case "memory": return MemoryHarness()
@@ -120,6 +129,9 @@ struct ConformancePeerCommand: AsyncParsableCommand {
     func run() async {
         // The terminal sends SIGINT to the whole foreground group. It is meant for `conformance`, which ends its peers.
         OwnProcess.ignore(.interrupt)
-        await FileHarness.servePeer()
+        let added = SharedCoreProgram.added
+        await FileHarness.servePeer { words, description throws(SharedCoreError) in
+            try await FactoryHarness.open(words, among: added, as: description)
+        }
     }
 }

@@ -51,7 +51,8 @@ struct ConformanceReport {
             let mark = Self.marks[result.outcome.word] ?? "?"
             let id = result.conformanceCase.id
             lines.append(
-                "\(mark) \(id)\(String(repeating: " ", count: max(1, 6 - id.count)))\(result.conformanceCase.title)")
+                "\(mark) \(id)\(String(repeating: " ", count: max(1, 6 - id.count)))\(result.conformanceCase.title)"
+                    + "  \(result.duration.wholeMilliseconds) ms")
             guard let message = result.message else { continue }
             for line in message.split(separator: "\n") { lines.append("        \(line)") }
         }

@@ -43,7 +43,7 @@ struct HostReload: Sendable {
             flags: global.flags, environment: environment,
             file: try ConfigurationSearch(flag: global.file, environment: environment).read(),
             workingDirectory: context.resolution.workingDirectory
-        ).loadingPlugin()
+        ).loadingBackend(among: context.resolution.added)
     }
 
     private func adopt(_ new: Resolution, after former: Resolution) async throws -> Resolution {

@@ -1,10 +1,10 @@
-package import CoreAPI
+public import CoreAPI
 internal import Glibc
 internal import Synchronization
 
 extension ProcessIdentity {
     /// The calling process. A child made by a bare fork gets an identity of its own.
-    package static var current: ProcessIdentity {
+    public static var current: ProcessIdentity {
         let pid = getpid()
         if let known = remembered.withLock({ $0 }), known.pid == pid { return known }
         // A process can always read its own record; without /proc the start time is not known.
@@ -17,7 +17,7 @@ extension ProcessIdentity {
     private static let remembered = Mutex<ProcessIdentity?>(nil)
 
     /// Creates the identity of the process that has a number now; nil if there is none or it cannot be seen.
-    package init?(of pid: Int32) {
+    public init?(of pid: Int32) {
         guard case .success(let start) = Self.startTime(of: pid) else { return nil }
         self.init(bootID: SystemClock.currentBootID, pid: pid, startTime: start)
     }
@@ -29,7 +29,7 @@ extension ProcessIdentity {
     }
 
     /// The liveness of the process: alive, dead, or unknown if it cannot be seen. A zombie is dead.
-    package var liveness: ProcessLiveness {
+    public var liveness: ProcessLiveness {
         do throws(ProcessUnreachable) {
             return try ProcessHandle(self).hasEnded ? .dead : .alive
         } catch {
@@ -128,7 +128,8 @@ extension ProcessIdentity {
 }
 
 /// The state of a process, as far as it can be seen.
-package enum ProcessLiveness: Hashable, Sendable {
+public enum ProcessLiveness: Hashable, Sendable {
+    /// It runs or is stopped.
     case alive
     /// It has ended, even if its parent has not reaped it yet.
     case dead

@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-@testable import sharedcore
+@testable import SharedCoreHost
 
 /// The reports to people while a participant waits.
 struct WaitReportTests {

@@ -50,6 +50,19 @@ struct BackendRegistryTests {
         await hub.stop()
     }
 
+    @Test("A backend that keeps no files needs no state directory; one that does refuses to open without it")
+    func withoutStateDirectory() async throws {
+        let registry = BackendRegistry.bundled()
+        let group = try await registry.open(BackendConfiguration(backend: "memory", group: "a"))
+        await group.close()
+        for backend in ["file", "zmq"] {
+            let configuration = BackendConfiguration(backend: backend, group: "a")
+            #expect(configuration.directory == "")
+            let error = await #expect(throws: SharedCoreError.self) { try await registry.open(configuration) }
+            #expect(error?.code == .invalidArgument && error?.location == "stateDirectory", "\(backend)")
+        }
+    }
+
     @Test("A name that is not registered is unsupported, and the error says what there is (contract E1)")
     func unknown() async throws {
         var wrong = configuration

@@ -8,7 +8,7 @@ internal import Subprocess
 internal import TestSupport
 internal import Testing
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 @Suite("The host's figures")
 struct MetricsTests {

@@ -140,7 +140,7 @@ enum BatonCases {
 
             // Main's core goes on with what it got before, in vain; Main asks anew, and the call moves by a second offer.
             try troupe.server.open("apply")
-            try main.thaw()
+            try await main.thaw()
             try expect(try await main.tell("started").hasPrefix("owns "), "Main owns when it can run")
             try await eventually("Main goes on") { try await main.tell("batons").hasSuffix("applied line") }
             try await eventually("the Executor hears of it") {

@@ -66,7 +66,7 @@ enum BurstCases {
             try receiveAll(size, in: troupe)
             try troupe.receive("its-own")
             _ = try await crowd.served(size)
-            try owner.thaw()
+            try await owner.thaw()
             try expect(try await owner.answer(), is: Troupe.answer("its-own", from: .inbox), "the frozen one's message")
         }
     }
@@ -81,7 +81,7 @@ enum BurstCases {
             let crowd = try await troupe.crowd(of: size, "answer=1000")
             try receiveAll(size, in: troupe)
             _ = try await crowd.served(size)
-            try main.thaw()
+            try await main.thaw()
         }
     }
 }

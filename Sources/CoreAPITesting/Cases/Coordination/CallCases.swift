@@ -234,7 +234,7 @@ enum CallCases {
             try await main.freeze()
             try await other.tell("send 1 answer ring 100")
             try expect(try await other.tell("sent 1"), is: "failed timeout", "what its sender hears")
-            try main.thaw()
+            try await main.thaw()
             try await other.tell("send 2 decline ring 60000")
             try expect(try await other.tell("sent 2"), is: "done", "a command to the one that was let go on")
             try expect(try await main.tell("obeyed ring"), is: "decline", "all that was carried out")

@@ -28,7 +28,7 @@ enum FrozenHolderCases {
                 try await troupe.entries().contains { $0.kind == .supersededOverlap }
             }
 
-            try main.thaw()
+            try await main.thaw()
             try await troupe.reaches(.running, by: "main")
             try expect(try await troupe.owner()?.epoch != epoch, "it owns with an epoch of its own")
             try expect(try await troupe.entries().contains { $0.kind == .killed }, is: false, "whether one was killed")
@@ -48,7 +48,7 @@ enum FrozenHolderCases {
             try await eventually("the witness has seen the frozen core") {
                 try await troupe.entries().contains { $0.kind == .supersededOverlap }
             }
-            try frozen.thaw()
+            try await frozen.thaw()
             try expect(try await frozen.answer(), is: Troupe.answer("call-1", from: .inbox), "its own call")
             // Its call comes from the inbox: it may be answered before this session has seen that it is fenced.
             try await eventually("it has seen that it is fenced") {
@@ -75,7 +75,7 @@ enum FrozenHolderCases {
             // Either core may fetch them.
             try Troupe.check(try await executor.answer(), isTextOf: "call-2", "the one call")
             try Troupe.check(try await owner.answer(), isTextOf: "call-1", "the other call")
-            try main.thaw()
+            try await main.thaw()
             try expect(try await main.tell("started").hasPrefix("owns"), "Main owns when it can run")
         }
     }

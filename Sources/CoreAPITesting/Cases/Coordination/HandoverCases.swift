@@ -69,7 +69,7 @@ enum HandoverCases {
                 try await troupe.entries().contains { $0.kind == .supersededOverlap && $0.other == epoch }
             }
 
-            try executor.thaw()
+            try await executor.thaw()
             try expect(try await executor.tell("write application/late text"), is: "guardFailed", "its first write")
             try expect(try await troupe.observer.get("application/late"), is: nil, "what it wrote")
             try await eventually("its core stops") {

@@ -104,7 +104,7 @@ enum MessageSourceCases {
             try await main.freeze()
             try troupe.receive("call-1")
             try expect(try await executor.answer(), is: Troupe.answer("call-1", from: .core), "what it fetches itself")
-            try main.thaw()
+            try await main.thaw()
         }
     }
 

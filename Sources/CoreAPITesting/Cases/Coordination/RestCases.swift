@@ -94,7 +94,7 @@ enum RestCases {
             try await eventually("the witness has seen Main's quiet core") {
                 try await troupe.entries().contains { $0.kind == .supersededOverlap }
             }
-            try main.thaw()
+            try await main.thaw()
             try await eventually("Main's core has stopped") { try await main.tell("stopped") == "superseded" }
         }
     }
@@ -138,7 +138,7 @@ enum RestCases {
             try troupe.receive("call-1")
             try expect(try await executor.answer(), is: Troupe.answer("call-1", from: .inbox), "the call")
             try expect(try await main.tell("epoch"), is: epoch.description, "the epoch of Main")
-            try holder.thaw()
+            try await holder.thaw()
         }
     }
 

@@ -54,7 +54,7 @@ enum SecondMainCases {
             try await eventually("the witness has seen the first one's core") {
                 try await troupe.entries().contains { $0.kind == .supersededOverlap }
             }
-            try first.thaw()
+            try await first.thaw()
             try expect(try await first.tell("ended"), is: "superseded", "how the first has ended")
             try expect(try await troupe.entries().contains { $0.kind == .killed }, is: false, "whether one was killed")
             try expect(try await troupe.owner()?.name, is: "second", "the owner in the end")

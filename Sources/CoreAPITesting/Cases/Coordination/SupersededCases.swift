@@ -40,7 +40,7 @@ enum SupersededCases {
                 _ = try await troupe.owningMain("main", "handover=100,fence")
                 let clock = ContinuousClock()
                 let begin = clock.now
-                try executor.thaw()
+                try await executor.thaw()
                 try await eventually("it has learned that it is fenced") {
                     try await troupe.entries().contains { $0.kind == .fenced && $0.epoch == epoch }
                 }

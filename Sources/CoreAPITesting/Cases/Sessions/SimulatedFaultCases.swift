@@ -14,7 +14,7 @@ enum SimulatedFaultCases {
             let other = try await group.open()
             let recorder = try await WatchRecorder(stopped)
             let observer = ObservationRecorder(try await stopped.observe("news"))
-            try group.stop(stopped)
+            try await group.stop(stopped)
             let call = Task { try await stopped.put("mine", [1]) }
 
             let last = try await withTimeout(TestTimeout.usual, "the others go on") {
@@ -31,7 +31,7 @@ enum SimulatedFaultCases {
             try expect(try await other.get("mine"), is: nil, "what the stopped one was to write")
             try expect(try await other.sessions().count, is: 2, "the number of participants: it is stopped, not dead")
 
-            try group.continue(stopped)
+            try await group.continue(stopped)
             let own = try await withTimeout(TestTimeout.usual, "the stopped call ends") { try await call.value }
             try expect(own.revision > last, "the call takes effect after what the others did meanwhile")
             try await observer.reaches(200)
@@ -61,7 +61,7 @@ enum SimulatedFaultCases {
             let waiting = Task { try await code { try await watch.next() } }
             let idle = Task { try await code { try await observation.next() } }
 
-            try group.kill(victim)
+            try await group.kill(victim)
             let calls: [(String, @Sendable () async throws -> Void)] = [
                 ("get", { _ = try await victim.get("kept") }), ("list", { _ = try await victim.list() }),
                 ("put", { _ = try await victim.put("kept", [2]) }),
@@ -98,10 +98,10 @@ enum SimulatedFaultCases {
         try await context.withGroup { group in
             let victim = try await group.open()
             let witness = try await group.open()
-            try group.stop(victim)
+            try await group.stop(victim)
             let call = Task { try await code { try await victim.put("mine", [1]) } }
             let closing = Task { await victim.close() }
-            try group.kill(victim)
+            try await group.kill(victim)
             let outcome = try await withTimeout(TestTimeout.usual, "the call of the dead ends") { try await call.value }
             try expect(outcome == .sessionEnded || outcome == .closed, "the call of the dead is refused")
             try await withTimeout(TestTimeout.usual, "the closing of the dead ends") { await closing.value }

@@ -52,7 +52,7 @@ package final class Player: Sendable {
         case .apart(let peer): await peer.killNow()
         case .here(let session, let handle):
             session.life.end()
-            try group.kill(handle)
+            try await group.kill(handle)
         }
     }
 
@@ -65,15 +65,15 @@ package final class Player: Sendable {
         case .apart(let peer):
             peer.signal(.stop)
             try await peer.stopped()
-        case .here(_, let handle): try group.stop(handle)
+        case .here(_, let handle): try await group.stop(handle)
         }
     }
 
     /// Lets it go on.
-    package func thaw() throws {
+    package func thaw() async throws {
         switch place {
         case .apart(let peer): peer.signal(.continue)
-        case .here(_, let handle): try group.continue(handle)
+        case .here(_, let handle): try await group.continue(handle)
         }
     }
 

@@ -1,0 +1,37 @@
+public import BackendRegistry
+
+/// The program `sharedcore` as a library: the `main` of an application that adds its own backends to it.
+///
+/// ```swift
+/// @main
+/// struct Program {
+///     static func main() async { await SharedCoreProgram.main(adding: [SQLiteFactory()]) }
+/// }
+/// ```
+///
+/// All commands then take `--backend NAME`, and so do the configuration file and the environment. The processes that the
+/// program starts, such as the Executors of `serve`, are the same program.
+///
+/// Source: decision 51.
+public enum SharedCoreProgram {
+    /// The backends that were added.
+    @TaskLocal static var added: [any BackendFactory] = []
+
+    /// The bundled backends and those that were added.
+    static var registry: BackendRegistry {
+        var registry = BackendRegistry.bundled()
+        for factory in added { registry.register(factory) }
+        return registry
+    }
+
+    /// Runs the command that the arguments of this process name. Returns only after success; otherwise ends the process with
+    /// the command's status.
+    ///
+    /// Call it first in `main`: it changes the dispositions of signals, and in an Executor the heap.
+    ///
+    /// - Parameter backends: The application's backends. Their names have 1 to 32 lower-case letters, digits and `-`, begin with a
+    ///   letter, and differ from those of the bundled ones; otherwise each command that reads the configuration ends with status 78.
+    public static func main(adding backends: [any BackendFactory] = []) async {
+        await $added.withValue(backends) { await SharedCoreCommand.main() }
+    }
+}
