@@ -8,7 +8,7 @@ internal import TestSupport
 internal import Testing
 
 @testable internal import Coordination
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 extension KeeperTests {
     /// A Main that rests with the host. The host, the keeper or Main fails, and a push comes (contract C26).

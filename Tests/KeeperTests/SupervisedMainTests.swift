@@ -5,7 +5,7 @@ internal import Platform
 internal import TestSupport
 internal import Testing
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 extension KeeperTests {
     @Suite("serve: a supervised Main", .serialized)

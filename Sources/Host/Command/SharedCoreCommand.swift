@@ -3,8 +3,7 @@ internal import Platform
 internal import ProgramOutput
 internal import SharedCoreConfiguration
 
-/// The program `sharedcore`.
-@main
+/// The root command of the program `sharedcore`.
 struct SharedCoreCommand: AsyncParsableCommand {
     static var configuration: CommandConfiguration { GlobalOptions.writesCompletions ? configured() : usual }
 
@@ -51,7 +50,8 @@ struct SharedCoreCommand: AsyncParsableCommand {
                 ]),
             CommandGroup(name: "Host", subcommands: host),
             CommandGroup(
-                name: "Inspection", subcommands: [StatusCommand.self, TimelineCommand.self, CheckCommand.self]),
+                name: "Inspection",
+                subcommands: [StatusCommand.self, TimelineCommand.self, CheckCommand.self, WebCommand.self]),
             CommandGroup(
                 name: "Backup", subcommands: [BackupCommand.self, RestoreCommand.self, SalvageCommand.self]),
             CommandGroup(

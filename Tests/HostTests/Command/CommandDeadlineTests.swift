@@ -9,7 +9,7 @@ internal import SharedCoreConfiguration
 internal import TestSupport
 internal import Testing
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 /// The deadline of commands with `--timeout`.
 struct CommandDeadlineTests {

@@ -3,7 +3,7 @@ internal import ProgramOutput
 internal import SharedCoreConfiguration
 internal import Testing
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 @Suite("What a command says of a group that cannot be opened")
 struct OpeningFailureTests {

@@ -3,7 +3,7 @@ internal import CoreAPI
 internal import SharedCoreConfiguration
 internal import Testing
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 /// The configuration that a command passes to the processes it starts.
 @Suite("The settings of a child process")

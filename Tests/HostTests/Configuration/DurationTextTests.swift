@@ -1,7 +1,7 @@
 internal import SharedCoreConfiguration
 internal import Testing
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 @Suite("Durations in the configuration")
 struct DurationTextTests {

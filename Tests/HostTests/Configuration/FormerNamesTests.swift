@@ -1,7 +1,7 @@
 internal import SharedCoreConfiguration
 internal import Testing
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 @Suite("Former names are refused with the new one (contract E2)")
 struct FormerNamesTests {

@@ -1,7 +1,7 @@
 internal import SharedCoreConfiguration
 internal import Testing
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 @Suite("Precedence of the configuration's sources")
 struct PrecedenceTests {

@@ -2,7 +2,7 @@ internal import Foundation
 internal import SharedCoreConfiguration
 internal import Testing
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 @Suite("The table of settings is complete")
 struct SettingsTests {

@@ -5,7 +5,7 @@ internal import Subprocess
 internal import TestSupport
 internal import Testing
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 /// Programs in Python as the core of the programs, by the setting `core.command`, on both backends that processes share.
 @Suite("Any program as the core of the programs (contract P14)")

@@ -7,7 +7,7 @@ internal import TestSupport
 internal import Testing
 
 @testable internal import Coordination
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 /// Each participant can write each record: nothing in one ends a program that reads it, nor keeps a host from serving.
 @Suite("Records that any participant can have written (contract E2)")

@@ -5,7 +5,7 @@ internal import Platform
 internal import ProgramOutput
 internal import Testing
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 @Suite("A timeline that was saved (contract C15)")
 struct SavedTimelineTests {

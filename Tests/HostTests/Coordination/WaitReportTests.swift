@@ -4,7 +4,7 @@ import CoreAPITesting
 import TestSupport
 import Testing
 
-@testable import sharedcore
+@testable import SharedCoreHost
 
 /// The reports to people while a participant waits.
 struct WaitReportTests {

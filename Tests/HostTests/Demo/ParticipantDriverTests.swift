@@ -4,7 +4,7 @@ internal import InMemoryBackend
 internal import Platform
 internal import Testing
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 @Suite("The participants of a scenario")
 struct ParticipantDriverTests {

@@ -8,7 +8,7 @@ internal import TestSupport
 internal import Testing
 internal import ZMQBackend
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 /// Commands of `exclusive`, each with a process of its own, on both backends that processes share.
 @Suite("Any command as the core", .serialized)

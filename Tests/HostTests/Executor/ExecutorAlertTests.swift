@@ -9,7 +9,7 @@ internal import ProgramOutput
 internal import TestSupport
 internal import Testing
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 /// The path from a file of the Maildir to the user's alert.
 @Suite("The alert that an Executor brings")

@@ -11,7 +11,7 @@ internal import TestSupport
 internal import Testing
 internal import ZMQBackend
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 @Suite("P11: what stands in a message costs an Executor neither its memory nor its life", .serialized)
 struct HostileMailTests {

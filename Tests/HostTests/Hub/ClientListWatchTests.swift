@@ -6,7 +6,7 @@ internal import TestSupport
 internal import Testing
 internal import ZMQBackend
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 @Suite("The list of a hub's clients is followed")
 struct ClientListWatchTests {

@@ -8,7 +8,7 @@ internal import ProgramOutput
 internal import TestSupport
 internal import Testing
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 /// With a program in the place of the hub, so that it stops at a chosen moment.
 @Suite("A hub that is started in the background")

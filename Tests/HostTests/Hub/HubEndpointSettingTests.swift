@@ -2,7 +2,7 @@ internal import SharedCoreConfiguration
 internal import Testing
 internal import ZMQBackend
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 @Suite("Where the hub is")
 struct HubEndpointSettingTests {

@@ -8,7 +8,7 @@ internal import TestSupport
 internal import Testing
 internal import ZMQBackend
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 @Suite("Keys for hubs on a network")
 struct HubKeysTests {

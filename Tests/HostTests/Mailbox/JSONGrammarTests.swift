@@ -5,7 +5,7 @@ internal import ProgramOutput
 internal import TestSupport
 internal import Testing
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 @Suite("What is JSON at the shell")
 struct JSONGrammarTests {

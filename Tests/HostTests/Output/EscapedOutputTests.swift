@@ -3,7 +3,7 @@ internal import ProgramOutput
 internal import Testing
 internal import ZMQBackend
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 /// Foreign texts command no terminal: not by error messages, not by the log, not by results.
 @Suite("What reaches a terminal (contract E2)")

@@ -4,7 +4,7 @@ internal import ProgramOutput
 internal import TestSupport
 internal import Testing
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 @Suite("Printing for as long as there is a reader")
 struct ReadOutputTests {

@@ -1,6 +1,6 @@
 internal import Testing
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 @Suite("Values in a terminal")
 struct ValueTextTests {

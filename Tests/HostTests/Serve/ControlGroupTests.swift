@@ -6,7 +6,7 @@ internal import Platform
 internal import TestSupport
 internal import Testing
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 /// The steps of a host in a cgroup that is its own, with real ones. If version 2 has no memory controller, as beside
 /// the hierarchies of version 1, another one stands for it: the steps are the same.

@@ -11,7 +11,7 @@ internal import Synchronization
 internal import TestSupport
 internal import Testing
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 @Suite("The process of an Executor")
 struct ExecutorProcessTests {

@@ -3,7 +3,7 @@ internal import Synchronization
 internal import TestSupport
 internal import Testing
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 @Suite("How many Executors run at once")
 struct ExecutorSlotsTests {

@@ -8,7 +8,7 @@ internal import Platform
 internal import TestSupport
 internal import Testing
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 /// Pushes come while their host and its Executors are killed at random. The chance comes from a seed, which the environment
 /// variable `SHAREDCORE_TEST_SEED` repeats.

@@ -7,7 +7,7 @@ internal import Subprocess
 internal import TestSupport
 internal import Testing
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 @Suite("What a killed host has left running")
 struct LeftoverTests {

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import TestSupport
 internal import Testing
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 /// The kernel limits memory only under a service manager that delegates; here is the cgroup that must be left alone.
 @Suite("A cgroup that is not the host's to use")

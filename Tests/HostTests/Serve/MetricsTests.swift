@@ -8,7 +8,7 @@ internal import Subprocess
 internal import TestSupport
 internal import Testing
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 @Suite("The host's figures")
 struct MetricsTests {
@@ -119,7 +119,7 @@ struct MetricsTests {
             #expect(added.requests.map(\.bytes) == (number == 0 ? [Array("GET".utf8)] : []))
             if let request = added.requests.first { #expect(request.peer == 1) }
         }
-        #expect(table.answer(1, Array("200".utf8), next: deadline) == nil)
+        #expect(table.answer(1, RequestServer.Answer(Array("200".utf8)), next: deadline) == nil)
         guard case .bytes(let bytes) = asking.receive(upTo: 10), case .end = silent.receive(upTo: 10) else {
             Issue.record("the one that asked has its answer, the oldest silent one is cut")
             return

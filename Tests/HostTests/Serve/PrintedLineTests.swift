@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import ProgramOutput
 internal import Testing
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 @Suite("What is kept of an Executor's line")
 struct PrintedLineTests {

@@ -8,7 +8,7 @@ internal import Synchronization
 internal import TestSupport
 internal import Testing
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 @Suite("How many pushes a group keeps")
 struct PushCapacityTests {

@@ -10,7 +10,7 @@ internal import Synchronization
 internal import TestSupport
 internal import Testing
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 @Suite("A host that is told to stop begins no attempt any more")
 struct PushHostStopTests {

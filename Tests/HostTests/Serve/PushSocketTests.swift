@@ -9,7 +9,7 @@ internal import Subprocess
 internal import TestSupport
 internal import Testing
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 @Suite("The socket for pushes")
 struct PushSocketTests {

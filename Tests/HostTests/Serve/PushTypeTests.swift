@@ -8,7 +8,7 @@ internal import Subprocess
 internal import TestSupport
 internal import Testing
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 @Suite("P13: pushes with a type, an account and a payload")
 struct PushTypeTests {

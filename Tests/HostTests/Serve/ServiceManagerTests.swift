@@ -4,7 +4,7 @@ internal import Subprocess
 internal import TestSupport
 internal import Testing
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 @Suite("What the host tells its service manager")
 struct ServiceManagerTests {

@@ -7,7 +7,7 @@ internal import SharedCoreConfiguration
 internal import TestSupport
 internal import Testing
 
-@testable internal import sharedcore
+@testable internal import SharedCoreHost
 
 /// Nothing is lost, and never two cores run, however many processes die.
 @Suite(.serialized)
