@@ -15,7 +15,7 @@ import sys
 import time
 import unittest
 
-from web import Answer, Group, Web, until
+from web import Group, Web, until
 
 PROGRAMS = os.environ["PROGRAMS"]
 CORE = f"{sys.executable} {os.path.abspath(os.path.dirname(__file__))}/core.py"
@@ -245,10 +245,10 @@ class Documents(Case):
     def test_store_is_a_tree(self):
         root = self.web.document("store")
         names = {c["name"]: (c["isKey"], c["count"]) for c in root["children"]}
-        self.assertEqual(names, {"a": (True, 3), "bytes": (True, 0), "long": (True, 0)})
+        self.assertEqual(names, {"a": (True, 2), "bytes": (True, 0), "long": (True, 0)})
         level = {c["name"]: (c["isKey"], c["count"]) for c in self.web.document("store?prefix=a")["children"]}
         # The hostile key has a slash.
-        self.assertEqual(level, {"b": (False, 1), HOSTILE.split("/")[0]: (False, 1)} | {})
+        self.assertEqual(level, {"b": (False, 1), HOSTILE.split("/")[0]: (False, 1)})
         entry = self.web.document("entry?key=bytes")
         self.assertEqual(base64.b64decode(entry["valueBase64"]), b"\xff\xfe")
         long = self.web.document("entry?key=long")
@@ -360,30 +360,28 @@ class Streams(Case):
         self.assertEqual(stream.events[0][0], "reset")
 
     def test_reader_that_does_not_read_is_dropped(self):
-        group = self.group(
-            SHAREDCORE_CORE_COMMAND=CORE, CORE_PROBLEMS="400", CORE_PROBLEM_SIZE="8000")
+        """After ten seconds; that one who lags further is cut at 1 MiB is a test of PeerTable."""
+        # Each byte of these texts is written as an escape of six characters.
+        group = self.group(SHAREDCORE_CORE_COMMAND=CORE, CORE_PROBLEMS="300", CORE_PROBLEM_SIZE="500")
         web = Web(group, "--socket", group.path + "/web/socket")
         web.sign_in()
         main = group.start("main", stderr=subprocess.DEVNULL)
-        size = lambda: sum(len(json.dumps(r)) for r in group.lines("timeline"))
-        until(lambda: size() > 2_200_000, "a long past", 120)
+        until(lambda: len(group.lines("timeline")) > 256, "a long past", 60)
         main.kill()
         main.wait()
         memory = lambda: int(re.search(r"VmRSS:\s+(\d+)", open(f"/proc/{web.process.pid}/status").read()).group(1))
         reading = web.stream(0)
-        until(lambda: len(reading.records) >= 256, "one who reads has all of it", 30)
-        self.assertFalse(reading.isClosed)
+        until(lambda: len(reading.records) >= 250, "one who reads has all of it", 30)
         before = memory()
         stalled = web.connect()
         stalled.sendall(web.head("GET", "/api/changes", {
             "Cookie": web.cookie, "X-SharedCore-Key": web.key, "Last-Event-ID": "0"}))
-        poll = lambda: subprocess.run(
-            ["ss", "-xH", "src", group.path + "/web/socket"], capture_output=True, text=True).stdout.count("ESTAB")
-        start = time.monotonic()
-        until(lambda: poll() == 2, "both are connected")
-        until(lambda: poll() == 1, "the stalled one is dropped", 9)
-        # Sooner than the ten seconds after which no progress would have ended it.
-        self.assertLess(time.monotonic() - start, 9)
+        descriptors = lambda: len(os.listdir(f"/proc/{web.process.pid}/fd"))
+        # A connection that sends its request is answered and ends: what stays are the two streams.
+        time.sleep(3)
+        both = descriptors()
+        until(lambda: descriptors() == both - 1, "the stalled one is dropped", 20)
+        self.assertFalse(reading.isClosed)
         received = 0
         stalled.settimeout(5)
         try:
@@ -391,10 +389,9 @@ class Streams(Case):
                 received += len(part)
         except ConnectionResetError:
             pass
-        self.assertLess(received, 1 << 20, "what the kernel had taken; the rest was given up")
-        self.assertFalse(reading.isClosed)
+        self.assertLess(received, 512 << 10, "what the kernel had taken; the rest was given up")
         self.assertLess(memory() - before, 16 << 10)
-        self.assertEqual(web.get("/").status, 200)
+        self.assertEqual(web.request("GET", "/").status, 200)
 
 
 if __name__ == "__main__":

@@ -182,6 +182,7 @@ class Stream:
         except (OSError, ValueError):
             pass
         self.isClosed = True
+        self.connection.close()
 
     @property
     def last(self):

@@ -78,9 +78,9 @@ struct MailboxTable {
     init(_ entries: [Entry]) {
         var places: [String: Int] = [:]
         for entry in entries {
-            // Behind the prefix: directory, kind, name; of a queue, the item and its part as well.
+            // Behind the prefix: directory, kind, name, and “value”, or a queue's item and its part.
             let parts = entry.key.text.split(separator: "/", omittingEmptySubsequences: false).dropFirst(2).map(String.init)
-            guard parts.count >= 3, parts.count == 3 || parts.count == 5 else { continue }
+            guard parts.count == 5 || parts.count == 4 && parts[3] == "value" else { continue }
             let path = parts[..<3].joined(separator: "/")
             let place = places[path] ?? rows.count
             if place == rows.count {
