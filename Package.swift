@@ -92,6 +92,7 @@ let package = Package(
         .executable(name: "sharedcore-executor", targets: ["sharedcore-executor"]),
         .executable(name: "sharedcore-keeper", targets: ["sharedcore-keeper"]),
         .executable(name: "sharedcore-holder", targets: ["sharedcore-holder"]),
+        .executable(name: "sharedcore-web", targets: ["sharedcore-web"]),
     ],
     traits: [
         .default(enabledTraits: ["ZMQ", "Programs"]),
@@ -265,6 +266,14 @@ let package = Package(
             path: "Sources/Host", swiftSettings: settings),
         .executableTarget(
             name: "sharedcore", dependencies: ["SharedCoreHost"], path: "Sources/Program", swiftSettings: settings),
+        // What `sharedcore web` becomes: a page about a group for a browser.
+        .executableTarget(
+            name: "sharedcore-web",
+            dependencies: [
+                "CoreAPI", "Mailboxes", "Platform", "ProgramOutput", "SharedCoreHost",
+                programsOnly("ArgumentParser", of: "swift-argument-parser"),
+            ],
+            path: "Sources/Web", resources: [.embedInCode("page.html")], swiftSettings: settings),
 
         // What `sharedcore bench` becomes, and what that compares with: the limits of the machine, services and two designs that
         // users know. No product, and nothing else knows them; they are here and not in the package Benchmarks because they use

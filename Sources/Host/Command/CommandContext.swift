@@ -70,7 +70,8 @@ struct CommandContext: Sendable {
         try await group.closing { try await body(group) }
     }
 
-    private func openToRead(for command: String, until deadline: CommandDeadline?) async throws -> any SharedGroup {
+    /// Opens the configured group to read it, as ``withReader(for:until:_:)`` does.
+    func openToRead(for command: String, until deadline: CommandDeadline?) async throws -> any SharedGroup {
         try requireSharedBackend(for: command)
         try requirePresentGroup()
         var configuration = try resolution.backendConfiguration()
@@ -112,7 +113,7 @@ struct CommandContext: Sendable {
         get throws { try isWithoutHub ? nil : .seconds(2) }
     }
 
-    private func requireSharedBackend(for command: String) throws {
+    func requireSharedBackend(for command: String) throws {
         try resolution.checkBackend(among: registry.names)
         guard try resolution.value(Settings.backend) == "memory" else { return }
         throw ConfigurationFailure(

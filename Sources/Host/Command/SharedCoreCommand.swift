@@ -50,7 +50,8 @@ struct SharedCoreCommand: AsyncParsableCommand {
                 ]),
             CommandGroup(name: "Host", subcommands: host),
             CommandGroup(
-                name: "Inspection", subcommands: [StatusCommand.self, TimelineCommand.self, CheckCommand.self]),
+                name: "Inspection",
+                subcommands: [StatusCommand.self, TimelineCommand.self, CheckCommand.self, WebCommand.self]),
             CommandGroup(
                 name: "Backup", subcommands: [BackupCommand.self, RestoreCommand.self, SalvageCommand.self]),
             CommandGroup(

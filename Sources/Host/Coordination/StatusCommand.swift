@@ -14,25 +14,8 @@ struct StatusCommand: HostCommand {
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
     func run(in context: CommandContext) async throws {
-        let backend = try context.resolution.value(Settings.backend)
-        let name = try context.resolution.value(Settings.group)
-        let levels = try context.resolution.serviceLevels()
         try await context.withReader(for: "status") { group in
-            let owner = try await GroupOwner.current(in: group)
-            let overview = StatusOverview(
-                backend: backend, group: name, wakeUp: try context.wakeUpOfParticipants,
-                hub: try context.servingHub(),
-                owner: owner, ownerIsStopped: owner?.process.isStopped,
-                request: try await PendingHandover.current(in: group),
-                resting: try await RestingMain.current(in: group),
-                activities: try await Activity.current(in: group), calls: try await Calls(group).list(),
-                host: try await HostOverview(of: group),
-                supervision: await SupervisionOverview(at: try context.resolution.runtimeDirectory()),
-                life: try await LifeOverview(of: group, levels: levels),
-                // Asked for last, so that the owner and the sessions stand at this revision or before it.
-                sessions: try await group.sessions(),
-                revision: try await group.list(KeyPrefix(stringLiteral: ".sharedcore/ownership")).revision,
-                usage: try await group.usage(), clock: WallTime())
+            let overview = try await StatusOverview(of: group, in: context)
             try await context.output.emit(lines: overview.lines, json: overview.json)
         }
     }
@@ -62,6 +45,28 @@ struct StatusOverview: Sendable {
     let revision: Revision
     let usage: StoreUsage?
     let clock: WallTime
+
+    init(of group: any SharedGroup, in context: CommandContext) async throws {
+        let resolution = context.resolution
+        backend = try resolution.value(Settings.backend)
+        self.group = try resolution.value(Settings.group)
+        wakeUp = try context.wakeUpOfParticipants
+        hub = try context.servingHub()
+        owner = try await GroupOwner.current(in: group)
+        ownerIsStopped = owner?.process.isStopped
+        request = try await PendingHandover.current(in: group)
+        resting = try await RestingMain.current(in: group)
+        activities = try await Activity.current(in: group)
+        calls = try await Calls(group).list()
+        host = try await HostOverview(of: group)
+        supervision = await SupervisionOverview(at: try resolution.runtimeDirectory())
+        life = try await LifeOverview(of: group, levels: try resolution.serviceLevels())
+        // Asked for last, so that the owner and the sessions stand at this revision or before it.
+        sessions = try await group.sessions()
+        revision = try await group.list(KeyPrefix(stringLiteral: ".sharedcore/ownership")).revision
+        usage = try await group.usage()
+        clock = WallTime()
+    }
 
     /// `backend group wakeUp hub{endpoint,pid} revision store{keys,bytes,names,nameBytes} owner{role,state,epoch,pid,processStopped,since}
     /// rest{session,name,pid,holder,wake} asked{session,name,pid,takesOver,insists,since} activities[] calls{open,moving,ended}

@@ -12,6 +12,19 @@ enum ValueText {
         return ("valueBase64", .text(Data(value).base64EncodedString()))
     }
 
+    /// Returns the first bytes of a value, without a part of a character at their end.
+    static func beginning(_ value: [UInt8], of count: Int) -> [UInt8] {
+        var end = min(count, value.count)
+        // A character has three continuation bytes at most; other values are cut at the limit.
+        for index in stride(from: end, to: max(0, end - 4), by: -1) where index < value.count {
+            guard value[index] & 0xc0 == 0x80 else {
+                end = index
+                break
+            }
+        }
+        return Array(value[..<end])
+    }
+
     /// Returns the value in one line of a terminal, as ``ProgramText/oneLine(_:upTo:)`` shows texts.
     static func oneLine(_ value: [UInt8]) -> String {
         guard let text = String(validating: value, as: UTF8.self) else {

@@ -93,11 +93,7 @@ struct PushCommand: HostCommand {
                 let words = [push.callID.text, push.type, push.account, "\(record.failures)", reason]
                 try await context.output.emit(
                     data: words.map { ValueText.oneLine($0) }.joined(separator: "\t"),
-                    json: [
-                        "event": "givenUp", "callID": .text(push.callID.text), "type": .text(push.type),
-                        "account": .text(push.account), "failures": .integer(Int64(record.failures)),
-                        "reason": .text(reason),
-                    ])
+                    json: record.givenUpJSON)
             }
         }
     }

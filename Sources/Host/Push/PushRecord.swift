@@ -1,6 +1,7 @@
 internal import Coordination
 internal import CoreAPI
 internal import FoundationEssentials
+internal import ProgramOutput
 
 /// A push as it waits in the group for an Executor, in JSON.
 ///
@@ -75,6 +76,14 @@ struct PushRecord: Codable, Hashable, Sendable {
         encoder.outputFormatting = .withoutEscapingSlashes
         // Texts and numbers always have a form in JSON.
         return (try? encoder.encode(self)).map(Array.init) ?? []
+    }
+
+    /// `event callID type account failures reason`: a push that was given up, without its payload.
+    var givenUpJSON: JSONObject {
+        [
+            "event": "givenUp", "callID": .text(callID), "type": .text(push.type), "account": .text(push.account),
+            "failures": .integer(Int64(failures)), "reason": .text(lastFailure ?? ""),
+        ]
     }
 
     /// How long ago it came; nil when that was in an earlier run of the machine.

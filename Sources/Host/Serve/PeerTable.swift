@@ -1,7 +1,8 @@
 internal import CoreAPI
 internal import Platform
 
-/// The peers of a server: what each has sent of its next request, and until when it must be complete.
+/// The peers of a server: what each has sent of its next request, what it has not taken of its answer, and until when
+/// it must have.
 struct PeerTable {
     /// A complete request.
     struct Request: Sendable {
@@ -11,22 +12,43 @@ struct PeerTable {
 
     private struct Peer {
         let connection: StreamConnection
+        var stage = Stage.asking
         var received: [UInt8] = []
-        /// Nil while its request is being answered.
+        /// The bytes of its answer that the kernel has not accepted.
+        var unsent: [UInt8] = []
+        /// The end of its time for a request, or for the next unsent byte; nil while neither is waited for.
         var deadline: BootInstant?
+    }
+
+    private enum Stage {
+        /// Its request is not complete.
+        case asking
+        /// Its request is being answered.
+        case answering
+        /// The end of its answer is among the unsent bytes.
+        case leaving
+        /// Its answer goes on until it has gone.
+        case streaming
     }
 
     private let rules: RequestServer.Rules
     private var peers: [Int: Peer] = [:]
     private var count = 0
+    private var endedStreams: [Int] = []
 
     init(rules: RequestServer.Rules) {
         self.rules = rules
     }
 
-    /// The peers that may send something now.
-    var listening: [(key: Int, descriptor: Int32)] {
-        peers.filter { $0.value.deadline != nil }.map { ($0.key, $0.value.connection.descriptor) }
+    /// The events to wait for, by peer.
+    var interests: [(key: Int, descriptor: Int32, events: Int16)] {
+        peers.compactMap { key, peer in
+            // A peer with a stream sends nothing: to read is how its end is noticed.
+            let events =
+                (peer.stage == .asking || peer.stage == .streaming ? Poll.readable : 0)
+                | (peer.unsent.isEmpty ? 0 : Poll.writable)
+            return events == 0 ? nil : (key, peer.connection.descriptor, events)
+        }
     }
 
     /// The earliest deadline for a peer's request.
@@ -42,7 +64,7 @@ struct PeerTable {
         var requests: [Request] = []
         while peers.count >= rules.peerCount {
             guard !rules.isPersistent, let silent = firstSilent else { return (false, requests) }
-            if let request = hear(silent) { requests.append(request) } else { peers[silent] = nil }
+            if let request = hear(silent) { requests.append(request) } else { remove(silent) }
         }
         count += 1
         peers[count] = Peer(connection: connection, deadline: deadline)
@@ -50,7 +72,40 @@ struct PeerTable {
     }
 
     /// The peer that came first among those without a complete request.
-    private var firstSilent: Int? { peers.filter { $0.value.deadline != nil }.keys.min() }
+    private var firstSilent: Int? { peers.filter { $0.value.stage == .asking }.keys.min() }
+
+    /// Returns the peers with streams that have gone since the last call.
+    mutating func takeEndedStreams() -> [Int] {
+        defer { endedStreams = [] }
+        return endedStreams
+    }
+
+    private mutating func remove(_ key: Int) {
+        if peers.removeValue(forKey: key)?.stage == .streaming { endedStreams.append(key) }
+    }
+
+    /// Takes what a peer has sent, and sends what it has not taken.
+    ///
+    /// - Parameters:
+    ///   - events: What the kernel said of it.
+    ///   - deadline: The end of its time for the next unsent byte.
+    /// - Returns: Its request, if it is complete.
+    mutating func serve(_ key: Int, _ events: Int16, until deadline: BootInstant) -> Request? {
+        switch peers[key]?.stage {
+        case .asking: return hear(key)
+        case .streaming where events & ~Poll.writable != 0:
+            switch peers[key]?.connection.receive(upTo: Self.ignoredByteCount) {
+            case .end, nil: remove(key)
+            case .bytes, .nothing: break
+            }
+        case .streaming, .leaving, .answering, nil: break
+        }
+        if peers[key]?.unsent.isEmpty == false { flush(key, until: deadline) }
+        return nil
+    }
+
+    /// How much is read at once of what nobody asked for.
+    private static let ignoredByteCount = 4 << 10
 
     /// Takes what a peer has sent.
     ///
@@ -61,7 +116,7 @@ struct PeerTable {
         switch peer.connection.receive(upTo: max(1, room)) {
         case .nothing: return nil
         case .end:
-            peers[key] = nil
+            remove(key)
             return nil
         case .bytes(let bytes):
             peers[key]?.received += bytes
@@ -69,22 +124,55 @@ struct PeerTable {
         }
     }
 
-    /// Gives a peer its answer.
+    /// Gives a peer its answer, or more of its stream.
     ///
+    /// - Parameter deadline: The end of its time for the next request, or for the next unsent byte.
     /// - Returns: Its next request, if it has sent that already.
-    mutating func answer(_ key: Int, _ bytes: [UInt8], next deadline: BootInstant) -> Request? {
+    mutating func answer(_ key: Int, _ answer: RequestServer.Answer, next deadline: BootInstant) -> Request? {
         guard let peer = peers[key] else { return nil }
-        guard peer.connection.send(bytes), rules.isPersistent else {
-            peers[key] = nil
+        guard rules.unsentByteCount == 0 else {
+            peers[key]?.stage = answer.isStream ? .streaming : .leaving
+            guard answer.bytes.count <= rules.unsentByteCount - peer.unsent.count else {
+                remove(key)
+                return nil
+            }
+            peers[key]?.unsent += answer.bytes
+            flush(key, until: deadline)
             return nil
         }
+        guard peer.connection.send(answer.bytes), rules.isPersistent else {
+            remove(key)
+            return nil
+        }
+        peers[key]?.stage = .asking
         peers[key]?.deadline = deadline
         return request(of: key)
     }
 
+    /// Sends unsent bytes, as many as the kernel accepts. The end of an answer is the end of the connection.
+    private mutating func flush(_ key: Int, until deadline: BootInstant) {
+        guard let peer = peers[key] else { return }
+        var done = 0
+        while done < peer.unsent.count {
+            guard let sent = peer.unsent[done...].withUnsafeBytes({ peer.connection.sendSome($0) }) else {
+                return remove(key)
+            }
+            if sent == 0 { break }
+            done += sent
+        }
+        if done == peer.unsent.count {
+            peers[key]?.unsent = []
+            peers[key]?.deadline = nil
+            if peer.stage == .leaving { remove(key) }
+        } else {
+            peers[key]?.unsent.removeFirst(done)
+            if done > 0 || peer.deadline == nil { peers[key]?.deadline = deadline }
+        }
+    }
+
     /// Drops the peers with a deadline that has passed.
     mutating func dropLate(at now: BootInstant) {
-        peers = peers.filter { peer in peer.value.deadline.map { $0 > now } ?? true }
+        for (key, peer) in peers { if let deadline = peer.deadline, deadline <= now { remove(key) } }
     }
 
     private mutating func request(of key: Int) -> Request? {
@@ -92,12 +180,13 @@ struct PeerTable {
         guard let end = peer.received.firstRange(of: rules.terminator) else {
             if peer.received.count >= rules.requestByteCount + rules.terminator.count {
                 _ = peer.connection.send(rules.tooLong)
-                peers[key] = nil
+                remove(key)
             }
             return nil
         }
         peers[key]?.received.removeSubrange(..<end.upperBound)
         peers[key]?.deadline = nil
+        peers[key]?.stage = .answering
         return Request(peer: key, bytes: Array(peer.received[..<end.lowerBound]))
     }
 }

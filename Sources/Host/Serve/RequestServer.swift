@@ -1,23 +1,24 @@
 internal import CoreAPI
-internal import Platform
+package import Platform
 internal import Synchronization
 
 /// Answers short requests through a socket, on a thread of its own that never waits for a peer.
 ///
-/// A peer costs no more than its place. Requests have a size limit and a deadline. The server closes the connection of
-/// a peer that does not read its answers, and of one of another user. If each peer has one request and all places are
-/// taken, a new peer replaces the one that has been silent the longest, so silent peers cannot keep others out.
-final class RequestServer: Sendable {
+/// A peer costs no more than its place and its limit of unsent bytes. Requests have a size limit and a deadline. The
+/// server closes the connection of a peer that does not read its answers, and of one of another user. If each peer has
+/// one request and all places are taken, a new peer replaces the one that has been silent the longest, so silent peers
+/// cannot keep others out.
+package final class RequestServer: Sendable {
     /// The limits on peers.
-    struct Rules: Sendable {
+    package struct Rules: Sendable {
         /// The bytes that end a request.
         let terminator: [UInt8]
         /// The longest request, in bytes, without its terminator.
         let requestByteCount: Int
         /// The most peers at a time.
-        var peerCount = 32
-        /// How long a request may take to come.
-        var patience = Duration.seconds(10)
+        var peerCount: Int
+        /// How long a request may take to come, and how long a peer with unsent bytes may take none of them.
+        var patience: Duration
         /// True if a peer may send another request after an answer.
         let isPersistent: Bool
         /// The only user that may connect; nil where the system does not tell.
@@ -26,10 +27,40 @@ final class RequestServer: Sendable {
         let tooLong: [UInt8]
         /// The answer to a peer beyond the limit, if no other peer is replaced by it.
         let busy: [UInt8]
+        /// The most bytes that are kept for a peer while the kernel accepts none. Zero: an answer that the kernel does
+        /// not accept at once ends the connection.
+        var unsentByteCount: Int
+
+        package init(
+            terminator: [UInt8], requestByteCount: Int, peerCount: Int = 32, patience: Duration = .seconds(10),
+            isPersistent: Bool, user: UInt32?, tooLong: [UInt8], busy: [UInt8], unsentByteCount: Int = 0
+        ) {
+            self.terminator = terminator
+            self.requestByteCount = requestByteCount
+            self.peerCount = peerCount
+            self.patience = patience
+            self.isPersistent = isPersistent
+            self.user = user
+            self.tooLong = tooLong
+            self.busy = busy
+            self.unsentByteCount = unsentByteCount
+        }
+    }
+
+    /// An answer, or the beginning of one.
+    package struct Answer: Sendable {
+        let bytes: [UInt8]
+        /// True for the beginning of a stream, which goes on with ``send(_:to:)`` until the peer has gone.
+        let isStream: Bool
+
+        package init(_ bytes: [UInt8], isStream: Bool = false) {
+            self.bytes = bytes
+            self.isStream = isStream
+        }
     }
 
     private struct State {
-        var answers: [(peer: Int, bytes: [UInt8])] = []
+        var answers: [(peer: Int, answer: Answer)] = []
         var isStopped = false
     }
 
@@ -41,7 +72,8 @@ final class RequestServer: Sendable {
 
     private let listener: StreamListener
     private let rules: Rules
-    private let answer: @Sendable ([UInt8]) async -> [UInt8]
+    private let answer: @Sendable (_ peer: Int, [UInt8]) async -> Answer
+    private let streamEnded: @Sendable (_ peer: Int) -> Void
     private let bell: EventCounter
     private let clock = SystemClock()
     private let state = Mutex(State())
@@ -50,11 +82,13 @@ final class RequestServer: Sendable {
     var location: String { listener.location }
 
     private init(
-        _ listener: StreamListener, rules: Rules, answer: @escaping @Sendable ([UInt8]) async -> [UInt8]
+        _ listener: StreamListener, rules: Rules, answer: @escaping @Sendable (Int, [UInt8]) async -> Answer,
+        streamEnded: @escaping @Sendable (Int) -> Void
     ) throws(SystemCallError) {
         self.listener = listener
         self.rules = rules
         self.answer = answer
+        self.streamEnded = streamEnded
         bell = try EventCounter()
     }
 
@@ -65,13 +99,32 @@ final class RequestServer: Sendable {
         _ name: String, at listener: StreamListener, rules: Rules,
         answer: @escaping @Sendable ([UInt8]) async -> [UInt8]
     ) throws(SystemCallError) -> RequestServer {
-        let server = try RequestServer(listener, rules: rules, answer: answer)
+        try start(name, at: listener, rules: rules, answer: { _, request in Answer(await answer(request)) })
+    }
+
+    /// Begins to serve answers of which some are streams.
+    ///
+    /// - Parameters:
+    ///   - answer: Gives the answer to the request of a peer. No other peer gets that number later.
+    ///   - streamEnded: Called when a peer whose answer was a stream has gone, or has not read for too long.
+    package static func start(
+        _ name: String, at listener: StreamListener, rules: Rules,
+        answer: @escaping @Sendable (_ peer: Int, [UInt8]) async -> Answer,
+        streamEnded: @escaping @Sendable (_ peer: Int) -> Void = { _ in }
+    ) throws(SystemCallError) -> RequestServer {
+        let server = try RequestServer(listener, rules: rules, answer: answer, streamEnded: streamEnded)
         try OwnedThread.start(name) { server.serve() }
         return server
     }
 
+    /// Continues the stream of a peer. The bytes are dropped if the peer has gone.
+    package func send(_ bytes: [UInt8], to peer: Int) {
+        state.withLock { $0.answers.append((peer, Answer(bytes, isStream: true))) }
+        bell.raise()
+    }
+
     /// Ends it. Requests that are being answered get no answer any more.
-    func stop() {
+    package func stop() {
         state.withLock { $0.isStopped = true }
         bell.raise()
     }
@@ -80,18 +133,23 @@ final class RequestServer: Sendable {
         var table = PeerTable(rules: rules)
         var isFull = false
         while !state.withLock({ $0.isStopped }) {
-            let heard = table.listening
+            let interests = table.interests
             var timeout = table.nextDeadline.map { clock.now().duration(to: $0) }
             // Without a free descriptor a client waits and cannot be accepted: a pause, in place of a busy loop.
             if isFull { timeout = min(timeout ?? Self.pause, Self.pause) }
-            let ready = Poll.wait(
-                for: [bell.descriptor, isFull ? bell.descriptor : listener.descriptor] + heard.map(\.descriptor),
-                timeout: timeout)
-            if ready[0] { bell.clear() }
+            let own = [bell.descriptor, isFull ? bell.descriptor : listener.descriptor].map { ($0, Poll.readable) }
+            // It fails only with a table of descriptors that is none; as after a signal, all are tried again then.
+            let waited = try? Poll.events(
+                of: own + interests.map { ($0.descriptor, $0.events) }, timeout: timeout)
+            let ready = (waited ?? nil) ?? [Int16](repeating: 0, count: own.count + interests.count)
+            if ready[0] != 0 { bell.clear() }
             deliver(to: &table)
-            for (peer, isReady) in zip(heard, ready.dropFirst(2)) where isReady { begin(table.hear(peer.key)) }
-            if isFull || ready[1] { isFull = !accept(into: &table) }
+            for (peer, events) in zip(interests, ready.dropFirst(2)) where events != 0 {
+                begin(table.serve(peer.key, events, until: clock.now().advanced(by: rules.patience)))
+            }
+            if isFull || ready[1] != 0 { isFull = !accept(into: &table) }
             table.dropLate(at: clock.now())
+            for peer in table.takeEndedStreams() { streamEnded(peer) }
         }
     }
 
@@ -116,8 +174,8 @@ final class RequestServer: Sendable {
             defer { state.answers = [] }
             return state.answers
         }
-        for (peer, bytes) in answers {
-            begin(table.answer(peer, bytes, next: clock.now().advanced(by: rules.patience)))
+        for (peer, answer) in answers {
+            begin(table.answer(peer, answer, next: clock.now().advanced(by: rules.patience)))
         }
     }
 
@@ -125,8 +183,8 @@ final class RequestServer: Sendable {
     private func begin(_ request: PeerTable.Request?) {
         guard let request else { return }
         Task {
-            let bytes = await answer(request.bytes)
-            state.withLock { $0.answers.append((request.peer, bytes)) }
+            let answer = await answer(request.peer, request.bytes)
+            state.withLock { $0.answers.append((request.peer, answer)) }
             bell.raise()
         }
     }

@@ -119,12 +119,60 @@ struct MetricsTests {
             #expect(added.requests.map(\.bytes) == (number == 0 ? [Array("GET".utf8)] : []))
             if let request = added.requests.first { #expect(request.peer == 1) }
         }
-        #expect(table.answer(1, Array("200".utf8), next: deadline) == nil)
+        #expect(table.answer(1, RequestServer.Answer(Array("200".utf8)), next: deadline) == nil)
         guard case .bytes(let bytes) = asking.receive(upTo: 10), case .end = silent.receive(upTo: 10) else {
             Issue.record("the one that asked has its answer, the oldest silent one is cut")
             return
         }
         #expect(bytes == Array("200".utf8))
+    }
+
+    @Test("What a peer does not read is kept up to the limit: then it is cut, and its stream is over, once")
+    func streamThatIsNotRead() throws {
+        let limit = 1 << 20
+        let rules = RequestServer.Rules(
+            terminator: [10], requestByteCount: 100, isPersistent: false, user: nil, tooLong: [], busy: [],
+            unsentByteCount: limit)
+        var table = PeerTable(rules: rules)
+        let (early, late) = (BootInstant(nanoseconds: 1), BootInstant(nanoseconds: 3))
+        func ask() throws -> StreamConnection {
+            var ends: [Int32] = [0, 0]
+            #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0, &ends) == 0)
+            let other = StreamConnection(owning: ends[1])
+            _ = table.add(StreamConnection(owning: ends[0]), until: early)
+            #expect(other.send(Array("GET\n".utf8)))
+            return other
+        }
+        let part = RequestServer.Answer([UInt8](repeating: 7, count: 64 << 10), isStream: true)
+        let reading = try ask()
+        #expect(table.hear(1)?.peer == 1)
+        let stalled = try ask()
+        #expect(table.hear(2)?.peer == 2)
+        var (read, sent) = (0, 0)
+        while table.interests.contains(where: { $0.key == 2 }) || sent == 0, sent < 16 << 20 {
+            _ = table.answer(1, part, next: late)
+            _ = table.answer(2, part, next: late)
+            sent += part.bytes.count
+            while case .bytes(let bytes) = reading.receive(upTo: 1 << 20) { read += bytes.count }
+            _ = table.serve(1, Poll.writable, until: late)
+            while case .bytes(let bytes) = reading.receive(upTo: 1 << 20) { read += bytes.count }
+        }
+        #expect(read == sent, "one that reads has it all")
+        #expect(table.takeEndedStreams() == [2] && table.takeEndedStreams().isEmpty)
+        var taken = 0
+        while case .bytes(let bytes) = stalled.receive(upTo: 1 << 20) { taken += bytes.count }
+        #expect(taken < sent && sent - taken > limit - part.bytes.count && sent - taken <= limit + part.bytes.count)
+
+        // One that has begun to lag and reads nothing more is cut at its deadline, one that lags not is not.
+        let lagging = try ask()
+        #expect(table.hear(3)?.peer == 3)
+        for _ in 0..<10 { _ = table.answer(3, part, next: late) }
+        table.dropLate(at: BootInstant(nanoseconds: 2))
+        #expect(table.takeEndedStreams().isEmpty)
+        table.dropLate(at: late)
+        #expect(table.takeEndedStreams() == [3])
+        #expect(table.interests.map(\.key) == [1])
+        withExtendedLifetime(lagging) {}
     }
 
     @Test(

@@ -1,0 +1,58 @@
+internal import ArgumentParser
+internal import BackendRegistry
+internal import Platform
+internal import ProgramOutput
+internal import SharedCoreConfiguration
+
+/// `web`: becomes `sharedcore-web`, the program that serves a page about the group.
+struct WebCommand: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "web", abstract: "Show the group on a page in a browser, live.",
+        discussion: HelpPage.text(
+            """
+            By the program sharedcore-web beside this one. It prints an address of 127.0.0.1, which is valid for one browser \
+            within 60 s, and serves until SIGINT or SIGTERM. It only reads, as “status” does. Status 69 when the program is \
+            missing or the port is in use.
+            """, examples: ["sharedcore web", "sharedcore web --port 8080"]))
+
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
+
+    @Option(help: "The port of 127.0.0.1; 0 chooses a free one.")
+    var port: UInt16?
+
+    @Option(
+        help: ArgumentHelp(
+            "Serve at a unix socket in place of a port; its directory is made, or must have mode 0700.",
+            valueName: "path"),
+        completion: .file())
+    var socket: String?
+
+    func validate() throws {
+        if port != nil, socket != nil { throw ValidationError("--port and --socket exclude each other.") }
+    }
+
+    func run() async throws {
+        // The program listens to signals itself.
+        try await CommandFrame(global: global).run(until: []) { try await run(in: $0) }
+    }
+
+    func run(in context: CommandContext) async throws {
+        let resolution = context.resolution
+        try resolution.checkBackend(among: context.registry.names)
+        var arguments = context.output.json ? ["--json"] : []
+        if let socket { arguments += ["--socket", socket] }
+        if let port { arguments += ["--port", String(port)] }
+        // The started program reads the configuration, and finds all of it in the environment.
+        let variables = try resolution.variables()
+        let program = try OwnProgram.sibling("sharedcore-web")
+        guard FileStatus.isExecutable(program) else {
+            throw CommandFailure(
+                .unavailable,
+                "\(program) is missing; “swift build --product sharedcore-web” in the sources of SharedCore builds it")
+        }
+        OwnProcess.set(OwnProcess.startedSignals)
+        let error = OwnProcess.become(
+            Array(program.utf8), arguments.map { Array($0.utf8) }, variables: variables)
+        throw CommandFailure(.unavailable, "\(program) cannot be executed: \(error.text)")
+    }
+}

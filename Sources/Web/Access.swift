@@ -1,0 +1,97 @@
+internal import CoreAPI
+internal import Platform
+internal import ProgramOutput
+internal import Synchronization
+
+/// Who may read: whoever has exchanged the token of the printed address, once, for a cookie and a key.
+///
+/// A browser sends the cookie to every port of a host, so that a server of another user could get it. The key is sent
+/// by the page alone, to the one port that it came from.
+final class Access: Sendable {
+    private struct State {
+        var isUsed = false
+        /// The cookie and the key of the browser that has exchanged the token.
+        var session: (cookie: String, key: String)?
+    }
+
+    /// How long the token is valid.
+    static let lifetime = Duration.seconds(60)
+
+    let token = Access.secret()
+    private let port: UInt16?
+    private let clock: any TimeSource
+    private let end: BootInstant
+    private let state = Mutex(State())
+
+    init(port: UInt16?, lifetime: Duration = Access.lifetime, clock: any TimeSource = SystemClock()) {
+        self.port = port
+        self.clock = clock
+        end = clock.now().advanced(by: lifetime)
+    }
+
+    /// 32 random bytes in hexadecimal digits.
+    private static func secret() -> String {
+        var random = SystemRandomNumberGenerator()
+        return (0..<4).map { _ in
+            let digits = String(random.next() as UInt64, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
+    }
+
+    /// The name of the cookie. A browser keeps those of all ports of a host together.
+    private var cookieName: String { "sharedcore-\(port.map { "\($0)" } ?? "socket")" }
+
+    /// True if a request names this server, and not one that another name leads here (DNS rebinding).
+    ///
+    /// Behind a unix socket there may be a tunnel, which has a port of its own.
+    func isNamed(by request: WebRequest) -> Bool {
+        guard let host = request["host"] else { return false }
+        let names = ["127.0.0.1", "localhost"]
+        if let port { return names.contains { host == "\($0):\(port)" } }
+        let parts = host.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        return names.contains(String(parts[0])) && (parts.count == 1 || UInt16(parts[1]) != nil)
+    }
+
+    /// True if a request comes from the page, or from a person who opens it, as far as the browser says.
+    func isOwn(_ request: WebRequest) -> Bool {
+        if let origin = request["origin"], origin != "http://\(request["host"] ?? "")" { return false }
+        switch request["sec-fetch-site"] {
+        case nil, "same-origin": return true
+        // A person has typed the address, or opened it from another program.
+        case "none": return request.path == "/"
+        default: return false
+        }
+    }
+
+    /// Exchanges the token.
+    ///
+    /// - Returns: The key, and the header field that sets the cookie; nil for a token that is not valid, or not any more.
+    func exchange(_ request: WebRequest) -> (key: String, cookie: String)? {
+        guard let given = request["x-sharedcore-token"], Self.isEqual(given, token), clock.now() < end else { return nil }
+        let session = (cookie: Self.secret(), key: Self.secret())
+        let isFirst = state.withLock { state in
+            defer { state.isUsed = true }
+            if !state.isUsed { state.session = session }
+            return !state.isUsed
+        }
+        guard isFirst else { return nil }
+        return (session.key, "Set-Cookie: \(cookieName)=\(session.cookie); HttpOnly; SameSite=Strict; Path=/")
+    }
+
+    /// True if a request has the cookie and the key.
+    func admits(_ request: WebRequest) -> Bool {
+        guard let session = state.withLock({ $0.session }), let key = request["x-sharedcore-key"] else { return false }
+        let cookies = (request["cookie"] ?? "").split(separator: ";").map { $0.drop { $0 == " " } }
+        let own = cookies.filter { $0.hasPrefix(cookieName + "=") }
+        guard own.count == 1 else { return false }
+        let hasCookie = Self.isEqual(String(own[0].dropFirst(cookieName.count + 1)), session.cookie)
+        return Self.isEqual(key, session.key) && hasCookie
+    }
+
+    /// Compares in a time that does not tell where two texts differ.
+    private static func isEqual(_ left: String, _ right: String) -> Bool {
+        let (left, right) = (Array(left.utf8), Array(right.utf8))
+        guard left.count == right.count else { return false }
+        return zip(left, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+}

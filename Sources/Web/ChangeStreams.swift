@@ -1,0 +1,128 @@
+internal import CoreAPI
+internal import Platform
+internal import ProgramOutput
+internal import SharedCoreHost
+
+/// The streams of changes: server-sent events, of which each id is a revision.
+///
+/// Nothing is remembered for a reader but the revision that it has: the timeline itself says what came after it.
+actor ChangeStreams {
+    private struct Stream {
+        /// Everything up to this revision was sent; nil for a stream that begins at the present.
+        var known: Revision?
+        /// True if the head of the answer was sent.
+        var isOpen = false
+    }
+
+    /// The most streams at a time.
+    static let limit = 200
+    /// How often the group is read: through an open handle, and where it must be opened each time.
+    private static let interval = Duration.milliseconds(200)
+    private static let intervalOfOpening = Duration.seconds(1)
+    /// The most bytes of the past that a stream is sent at once, so that a reader who keeps up is never dropped for it.
+    private static let portionByteCount = 256 << 10
+    /// How often a stream without changes gets a comment, by which both ends notice that the other one is gone.
+    private static let heartbeat = Duration.seconds(15)
+
+    private let reports: GroupReports
+    private let clock = SystemClock()
+    private var streams: [Int: Stream] = [:]
+
+    init(of reports: GroupReports) {
+        self.reports = reports
+    }
+
+    /// Returns the beginning of a stream, after the revision that the request names.
+    func begin(_ request: WebRequest, of peer: Int) -> RequestServer.Answer {
+        let id = request["last-event-id"] ?? request.query["after"]
+        let known = id.flatMap { UInt64($0) }.map { Revision(rawValue: $0) }
+        guard id == nil || known != nil else {
+            return .init(WebAnswer.problem(.badRequest, "Last-Event-ID is a revision."))
+        }
+        guard streams.count < Self.limit else {
+            return .init(WebAnswer.problem(.unavailable, "There are \(Self.limit) streams already."))
+        }
+        streams[peer] = Stream(known: known)
+        // The head comes with the first bytes of the stream: what is sent meanwhile must not overtake it.
+        return .init([], isStream: true)
+    }
+
+    private static let opening = WebAnswer.head(.ok, type: "text/event-stream") + Array(": open\n\n".utf8)
+
+    func remove(_ peer: Int) { streams[peer] = nil }
+
+    /// Sends what happens, until its task is cancelled.
+    func run(send: @Sendable ([UInt8], Int) -> Void) async throws {
+        var beat = clock.now().advanced(by: Self.heartbeat)
+        while true {
+            for (peer, stream) in streams where !stream.isOpen {
+                send(Self.opening, peer)
+                streams[peer]?.isOpen = true
+            }
+            if !streams.isEmpty { await deliver(send) }
+            if clock.now() >= beat {
+                beat = clock.now().advanced(by: Self.heartbeat)
+                for (peer, stream) in streams where stream.isOpen { send(Array(": still here\n\n".utf8), peer) }
+            }
+            let pause = await reports.isLive ? Self.interval : Self.intervalOfOpening
+            try await clock.sleep(until: clock.now().advanced(by: pause))
+        }
+    }
+
+    /// One read serves all: from the earliest revision that one of them has.
+    private func deliver(_ send: @Sendable ([UInt8], Int) -> Void) async {
+        let isNew = streams.values.contains { $0.known == nil }
+        let earliest = streams.values.compactMap(\.known).min()
+        let isUneven = Set(streams.values.map(\.known)).count > 1
+        let changes: GroupReports.Changes?
+        do {
+            // Of streams at several revisions, one may be behind though the earliest is not.
+            changes = try await reports.changes(after: isNew || isUneven ? .zero : earliest ?? .zero)
+        } catch {
+            let event = Self.event("problem", id: nil, ["error": .text(error.message)])
+            for (peer, stream) in streams where stream.isOpen { send(event, peer) }
+            return
+        }
+        guard let changes else { return }
+        var written: [Revision: [UInt8]] = [:]
+        for (peer, stream) in streams where stream.isOpen {
+            guard let known = stream.known else {
+                send(Self.event("change", id: changes.revision, [:]), peer)
+                streams[peer]?.known = changes.revision
+                continue
+            }
+            if known > changes.revision {
+                // Another group is there now, such as a new one in the same place.
+                send(Self.event("reset", id: changes.revision, [:]), peer)
+                streams[peer]?.known = changes.revision
+            }
+            guard known < changes.revision else { continue }
+            if let dropped = changes.dropped, dropped.through > known {
+                send(Self.event("dropped", id: dropped.through, ["checkpoint": .object(dropped.json)]), peer)
+            }
+            var end = changes.revision
+            var byteCount = 0
+            for (revision, records) in changes.records where revision > known {
+                let event = written[revision] ?? Self.event("timeline", id: revision, ["records": records])
+                written[revision] = event
+                send(event, peer)
+                byteCount += event.count
+                if byteCount >= Self.portionByteCount {
+                    end = revision
+                    break
+                }
+            }
+            if end == changes.revision { send(Self.event("change", id: end, [:]), peer) }
+            streams[peer]?.known = end
+        }
+    }
+
+    /// An event; its data has the revision as well, for scripts.
+    private static func event(_ name: String, id: Revision?, _ content: JSONObject) -> [UInt8] {
+        var data: JSONObject = ["revision": id.map { .natural($0.rawValue) } ?? .null]
+        for (name, value) in content.members { data.append(name, value) }
+        // A line of JSON has no line break.
+        let id = id.map { "id: \($0.rawValue)\n" } ?? ""
+        return Array("event: \(name)\n\(id)data: \(data.line)\n\n".utf8)
+    }
+}

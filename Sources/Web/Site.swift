@@ -1,0 +1,105 @@
+internal import CoreAPI
+internal import Platform
+internal import ProgramOutput
+internal import SharedCoreHost
+
+/// The page, its documents and its stream, behind a listener.
+final class Site: Sendable {
+    let access: Access
+    private let reports: GroupReports
+    private let streams: ChangeStreams
+    private let server: RequestServer
+
+    private static let requestByteCount = 16 << 10
+    private static let peerCount = 256
+    /// The most bytes that are kept for a peer that reads slowly; a document and its head fit.
+    private static let unsentByteCount = WebAnswer.documentByteCount + 4096
+    private static let pageCount = 200
+
+    init(of reports: GroupReports, at listener: StreamListener) throws {
+        let access = Access(port: listener.port)
+        let streams = ChangeStreams(of: reports)
+        let rules = RequestServer.Rules(
+            terminator: Array("\r\n\r\n".utf8), requestByteCount: Self.requestByteCount, peerCount: Self.peerCount,
+            patience: .seconds(10), isPersistent: false, user: listener.port == nil ? FileStatus.currentUser : nil,
+            tooLong: WebAnswer.problem(.tooLarge, "The head of the request is too long."),
+            busy: WebAnswer.problem(.unavailable, "Too many are connected."), unsentByteCount: Self.unsentByteCount)
+        server = try RequestServer.start(
+            "web", at: listener, rules: rules,
+            answer: { peer, head in await Self.answer(head, of: peer, access, reports, streams) },
+            streamEnded: { peer in Task { await streams.remove(peer) } })
+        self.access = access
+        self.reports = reports
+        self.streams = streams
+    }
+
+    /// Works until its task is cancelled.
+    func run() async throws {
+        try await streams.run { [server] bytes, peer in server.send(bytes, to: peer) }
+    }
+
+    func stop() { server.stop() }
+
+    private static func answer(
+        _ head: [UInt8], of peer: Int, _ access: Access, _ reports: GroupReports, _ streams: ChangeStreams
+    ) async -> RequestServer.Answer {
+        guard let request = WebRequest(head) else {
+            return .init(WebAnswer.problem(.badRequest, "The request cannot be read, or has a body."))
+        }
+        guard access.isNamed(by: request) else {
+            return .init(WebAnswer.problem(.misdirected, "This server has another name."))
+        }
+        guard access.isOwn(request) else {
+            return .init(WebAnswer.problem(.forbidden, "The request comes from another page."))
+        }
+        let method = request.path == "/session" ? "POST" : "GET"
+        guard request.method == method else {
+            return .init(WebAnswer.problem(.notAllowed, "Use \(method).", headers: ["Allow: \(method)"]))
+        }
+        switch request.path {
+        case "/": return .init(WebAnswer.bytes(.ok, type: "text/html", body: WebAnswer.page))
+        case "/session":
+            // A browser says with every POST which page it comes from.
+            guard request["origin"] != nil, let session = access.exchange(request) else {
+                return .init(WebAnswer.problem(.forbidden, "The address is not valid, or not any more."))
+            }
+            return .init(WebAnswer.json(["key": .text(session.key)], headers: [session.cookie]))
+        case _ where !access.admits(request):
+            return .init(WebAnswer.problem(.unauthorized, "Open the address that sharedcore web prints."))
+        case "/api/changes": return await streams.begin(request, of: peer)
+        default:
+            do {
+                guard let document = try await document(of: request, reports) else {
+                    return .init(WebAnswer.problem(.notFound, "There is no such document."))
+                }
+                return .init(WebAnswer.json(document))
+            } catch {
+                return .init(WebAnswer.problem(.unavailable, error.message))
+            }
+        }
+    }
+
+    private static func document(
+        of request: WebRequest, _ reports: GroupReports
+    ) async throws(GroupReports.Failure) -> JSONObject? {
+        switch request.path {
+        case "/api/status": return try await reports.status()
+        case "/api/inbox": return try await reports.inbox()
+        case "/api/calls": return try await reports.calls()
+        case "/api/pushes": return try await reports.pushes()
+        case "/api/mailboxes": return try await reports.mailboxes()
+        case "/api/check": return try await reports.check()
+        case "/api/timeline":
+            let limit = request.query["limit"].flatMap { Int($0) } ?? pageCount
+            return try await reports.timeline(
+                before: request.query["before"].flatMap { UInt64($0) }.map { Revision(rawValue: $0) },
+                limit: min(max(1, limit), GroupReports.pageCount))
+        case "/api/store":
+            return try await reports.store(below: request.query["prefix"] ?? "", after: request.query["after"])
+        case "/api/entry":
+            guard let key = request.query["key"] else { return nil }
+            return try await reports.entry(key)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,68 @@
+internal import Coordination
+internal import Mailboxes
+internal import ProgramOutput
+internal import SharedCoreHost
+
+/// Answers of HTTP/1.1, with the fields that keep a browser from doing more with them than the page needs.
+enum WebAnswer {
+    enum Status: String {
+        case ok = "200 OK"
+        case badRequest = "400 Bad Request"
+        case unauthorized = "401 Unauthorized"
+        case forbidden = "403 Forbidden"
+        case notFound = "404 Not Found"
+        case notAllowed = "405 Method Not Allowed"
+        case misdirected = "421 Misdirected Request"
+        case tooLarge = "431 Request Header Fields Too Large"
+        case unavailable = "503 Service Unavailable"
+    }
+
+    /// The most bytes of a document.
+    static let documentByteCount = 1 << 20
+
+    /// The page.
+    static let page = PackageResources.page_html
+
+    /// What the page may do: its own script and style, by their hashes, and requests to where it came from.
+    static let policy: String = {
+        let text = String(decoding: page, as: UTF8.self)
+        return "default-src 'none'; script-src \(source(of: "script", in: text)); "
+            + "style-src \(source(of: "style", in: text)); connect-src 'self'; base-uri 'none'; form-action 'none'; "
+            + "frame-ancestors 'none'"
+    }()
+
+    private static func source(of element: String, in page: String) -> String {
+        guard let start = page.firstRange(of: "<\(element)>"), let end = page.firstRange(of: "</\(element)>") else {
+            return "'none'"
+        }
+        return "'sha256-\(Base64.encode(SHA256(of: page[start.upperBound..<end.lowerBound].utf8).digest))'"
+    }
+
+    static func json(_ document: JSONObject, headers: [String] = []) -> [UInt8] {
+        let line = document.line
+        guard line.utf8.count <= documentByteCount else {
+            return problem(.unavailable, "The document has \(line.utf8.count) bytes, and \(documentByteCount) may be sent.")
+        }
+        return bytes(.ok, type: "application/json", headers: headers, body: Array(line.utf8))
+    }
+
+    static func problem(_ status: Status, _ sentence: String, headers: [String] = []) -> [UInt8] {
+        let document: JSONObject = ["error": .text(sentence)]
+        return bytes(status, type: "application/json", headers: headers, body: Array(document.line.utf8))
+    }
+
+    static func bytes(_ status: Status, type: String, headers: [String] = [], body: [UInt8]) -> [UInt8] {
+        head(status, type: type, headers: headers + ["Content-Length: \(body.count)"]) + body
+    }
+
+    /// The head of an answer, with its empty line. Without a length the answer ends with the connection.
+    static func head(_ status: Status, type: String, headers: [String] = []) -> [UInt8] {
+        let lines =
+            ["HTTP/1.1 \(status.rawValue)", "Content-Type: \(type); charset=utf-8"] + headers + [
+                "Content-Security-Policy: \(policy)", "X-Content-Type-Options: nosniff", "X-Frame-Options: DENY",
+                "Referrer-Policy: no-referrer", "Cross-Origin-Opener-Policy: same-origin",
+                "Cross-Origin-Resource-Policy: same-origin", "Cache-Control: no-store", "Connection: close", "", "",
+            ]
+        return Array(lines.joined(separator: "\r\n").utf8)
+    }
+}

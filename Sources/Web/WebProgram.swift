@@ -1,0 +1,47 @@
+internal import ArgumentParser
+internal import Platform
+internal import ProgramOutput
+internal import SharedCoreHost
+
+/// The program `sharedcore-web`, which `sharedcore web` becomes with the configuration that is in force: serves a page
+/// about the group.
+@main
+struct WebProgram: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sharedcore-web", abstract: "Show a group on a page in a browser, live.",
+        discussion: """
+            It prints an address of 127.0.0.1, which is valid for one browser within 60 s, and serves until SIGINT or SIGTERM. \
+            The group is the one of the environment and the configuration file; it is read without a session.
+            """)
+
+    @Option(help: "The port of 127.0.0.1; 0 chooses a free one.")
+    var port: UInt16 = 0
+
+    @Option(help: "Serve at a unix socket in place of a port; its directory is made, or must have mode 0700.")
+    var socket: String?
+
+    @Flag(help: "Print one JSON object a line.")
+    var json = false
+
+    func run() async throws {
+        // If it fails, a truncated file may end this process, as a process without a handler.
+        try? BusErrorHandler.install()
+        ProgramStart.requireResources(for: "sharedcore-web", threadCount: 8)
+        try await GroupReports.run(json: json) { reports in
+            let listener =
+                try socket.map { try reports.listener(path: $0) } ?? GroupReports.listener(port: port)
+            let site = try Site(of: reports, at: listener)
+            defer { site.stop() }
+            let token = site.access.token
+            let address = listener.port.map { "http://127.0.0.1:\($0)/#\(token)" } ?? "/#\(token)"
+            try await reports.print(
+                text: listener.port == nil
+                    ? "\(listener.location) serves the page “\(address)”, which is valid once within 60 s"
+                    : "\(address) is valid for one browser within 60 s",
+                json: [
+                    "event": "listening", "url": .text(address), "socket": .optional(socket), "expiresInMs": 60_000,
+                ])
+            try await site.run()
+        }
+    }
+}

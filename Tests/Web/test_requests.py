@@ -1,0 +1,398 @@
+"""The page of sharedcore web as an attacker and as a browser meet it: requests over real sockets to the real program.
+
+Scripts/try-web runs it; PROGRAMS is the directory of the programs.
+"""
+
+import base64
+import hashlib
+import json
+import os
+import re
+import socket
+import stat
+import subprocess
+import sys
+import time
+import unittest
+
+from web import Group, Web, until
+
+PROGRAMS = os.environ["PROGRAMS"]
+CORE = f"{sys.executable} {os.path.abspath(os.path.dirname(__file__))}/core.py"
+HOSTILE = "<script>alert(1)</script>\u202e\"'&"
+DOCUMENTS = [
+    "status", "inbox", "calls", "pushes", "mailboxes", "check", "timeline", "store", "store?prefix=.sharedcore",
+]
+
+
+class Case(unittest.TestCase):
+    def group(self, **variables):
+        group = Group(PROGRAMS)
+        group.environment.update(variables)
+        self.addCleanup(group.close)
+        group.run("put", "key", "value")
+        return group
+
+
+class Admission(Case):
+    """Whoever may not read is answered with nothing of the group."""
+
+    def setUp(self):
+        self.web = Web(self.group())
+
+    def test_token_is_valid_once(self):
+        self.assertEqual(self.web.exchange("0" * 64).status, 403)
+        answer = self.web.exchange()
+        self.assertEqual(answer.status, 200, "a wrong token does not use up the right one")
+        cookie = answer.headers["set-cookie"]
+        self.assertIn("HttpOnly", cookie)
+        self.assertIn("SameSite=Strict", cookie)
+        self.assertEqual(self.web.exchange().status, 403)
+
+    def test_token_expires(self):
+        time.sleep(61)
+        self.assertEqual(self.web.exchange().status, 403)
+
+    def test_token_is_taken_by_a_post_of_the_page_alone(self):
+        self.assertEqual(self.web.request("GET", "/session", X_SharedCore_Token=self.web.token).status, 405)
+        for origin in (None, "null", "http://127.0.0.1:1", "http://evil.example"):
+            self.assertEqual(self.web.exchange(Origin=origin).status, 403, origin)
+        self.assertEqual(self.web.exchange(Sec_Fetch_Site="same-site").status, 403)
+        self.assertEqual(self.web.exchange().status, 200)
+
+    def test_documents_need_cookie_and_key(self):
+        self.web.sign_in()
+        paths = ["/api/" + name for name in DOCUMENTS + ["entry?key=key", "changes"]]
+        for path in paths:
+            for left in ("Cookie", "X_SharedCore_Key"):
+                self.assertEqual(self.web.get(path, **{left: None}).status, 401, path)
+            self.assertEqual(self.web.get(path, Cookie=self.web.cookie + "0").status, 401)
+            self.assertEqual(self.web.get(path, Cookie=f"{self.web.cookie}; {self.web.cookie}").status, 401)
+            self.assertEqual(self.web.get(path, X_SharedCore_Key="0" * 64).status, 401)
+        for path in paths[:-1]:
+            self.assertEqual(self.web.get(path).status, 200, path)
+
+    def test_other_names_are_refused(self):
+        self.web.sign_in()
+        port = self.web.host.split(":")[1]
+        for host in ("evil.example", "evil.example:" + port, "127.0.0.1", "127.0.0.1:1", "127.0.0.1.:" + port, ""):
+            for path in ("/", "/api/status"):
+                self.assertEqual(self.web.get(path, Host=host).status, 421, host)
+        self.assertEqual(self.web.get("/", Host=None).status, 400)
+        self.assertEqual(self.web.get("/api/status", Host="localhost:" + port).status, 200)
+
+    def test_other_pages_are_refused(self):
+        self.web.sign_in()
+        for origin in ("http://127.0.0.1:1", "null", "https://" + self.web.host, "http://evil.example"):
+            self.assertEqual(self.web.get("/api/status", Origin=origin).status, 403, origin)
+        for site in ("same-site", "cross-site", "none"):
+            self.assertEqual(self.web.get("/api/status", Sec_Fetch_Site=site).status, 403, site)
+        self.assertEqual(self.web.get("/api/status", Sec_Fetch_Site="same-origin").status, 200)
+        self.assertEqual(self.web.get("/", Sec_Fetch_Site="none").status, 200)
+        self.assertEqual(self.web.get("/", Sec_Fetch_Site="cross-site").status, 403)
+
+    def test_requests_that_may_be_read_in_two_ways_are_refused(self):
+        host = "Host: " + self.web.host
+        for lines in (
+            ["GET / HTTP/1.1", host, "Content-Length: 5"], ["GET / HTTP/1.1", host, "Transfer-Encoding: chunked"],
+            ["GET / HTTP/1.1", host, host], ["GET / HTTP/1.1", host, " folded: x"], ["GET / HTTP/1.1", host, "A : b"],
+            ["GET  / HTTP/1.1", host], ["GET / HTTP/2.0", host], ["GET http://x/ HTTP/1.1", host],
+            ["GET / HTTP/1.1", host, "A: b\nC: d"], ["GET / HTTP/1.1", host, "A: \x01"],
+            ["GET /api/entry?key=%zz HTTP/1.1", host], ["GET /api/entry?key=a&key=b HTTP/1.1", host],
+        ):
+            self.assertEqual(self.web.raw("\r\n".join(lines + ["", ""]).encode()).status, 400, lines)
+        self.assertEqual(self.web.raw(b"GET / HTTP/1.1\r\nA: " + b"a" * 17000).status, 431)
+        self.assertEqual(self.web.request("PUT", "/").status, 405)
+
+    def test_silent_connections_keep_nobody_out(self):
+        silent = [self.web.connect() for _ in range(400)]
+        self.assertEqual(self.web.request("GET", "/").status, 200)
+        for connection in silent:
+            connection.close()
+
+    def test_page_and_its_policy(self):
+        answer = self.web.request("GET", "/")
+        self.assertEqual(answer.status, 200)
+        self.assertLess(len(answer.body), 100 << 10)
+        page = answer.body.decode()
+        policy = answer.headers["content-security-policy"]
+        for element in ("script", "style"):
+            (text,) = re.findall(f"<{element}>(.*?)</{element}>", page, re.S)
+            digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+            self.assertIn(f"{element}-src 'sha256-{digest}'", policy)
+        self.assertIn("default-src 'none'", policy)
+        self.assertIn("frame-ancestors 'none'", policy)
+        self.assertNotRegex(policy, "unsafe|https?:|\\*")
+        for answer in (answer, self.web.request("GET", "/api/status"), self.web.exchange("0")):
+            self.assertEqual(answer.headers["content-security-policy"], policy)
+            self.assertEqual(answer.headers["x-content-type-options"], "nosniff")
+            self.assertEqual(answer.headers["referrer-policy"], "no-referrer")
+            self.assertNotIn("access-control-allow-origin", answer.headers)
+        for word in ("innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval(", "Function(", "onclick="):
+            self.assertNotIn(word, page)
+        for address in re.findall(r"(?:https?:)?//[\w.]+\.\w+", page):
+            self.assertEqual(address, "http://www.w3", "the page loads nothing from outside")
+
+
+class UnixSocket(Case):
+    def test_serves_its_user_alone(self):
+        group = self.group()
+        path = group.path + "/web/socket"
+        web = Web(group, "--socket", path)
+        self.assertEqual(stat.S_IMODE(os.stat(os.path.dirname(path)).st_mode), 0o700)
+        web.sign_in()
+        self.assertEqual(web.document("status")["group"], "try")
+        for host, status in (("localhost:8080", 200), ("127.0.0.1", 200), ("evil.example", 421), ("localhost:x", 421)):
+            self.assertEqual(web.get("/api/status", Host=host).status, status, host)
+        if os.getuid() != 0:
+            self.skipTest("only root can become another user")
+        ask = (
+            "import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]);"
+            "s.sendall(b'GET / HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n'); print(len(s.recv(9)))")
+        arguments = [sys.executable, "-c", ask, path]
+        other = ["setpriv", "--reuid", "65534", "--clear-groups"]
+        self.assertEqual(subprocess.run(arguments, capture_output=True, text=True).stdout, "9\n")
+        # The directory keeps other users out.
+        self.assertIn("PermissionError", subprocess.run(other + arguments, capture_output=True, text=True).stderr)
+        # Also where it does not, the server does.
+        for place, mode in ((group.path, 0o755), (os.path.dirname(path), 0o755), (path, 0o777)):
+            os.chmod(place, mode)
+        ended = subprocess.run(other + arguments, capture_output=True, text=True)
+        self.assertTrue(ended.stdout == "0\n" or "ConnectionReset" in ended.stderr or "BrokenPipe" in ended.stderr, ended)
+
+    def test_open_directory_is_refused(self):
+        group = self.group()
+        os.mkdir(group.path + "/open", 0o755)
+        ended = group.run("web", "--socket", group.path + "/open/socket", check=False)
+        self.assertEqual(ended.returncode, 78, ended.stderr)
+
+
+class Documents(Case):
+    """What a scripted run has made is in the documents, in the forms of the commands; secrets are not."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.run_ = Group(PROGRAMS)
+        cls.addClassCleanup(cls.run_.close)
+        group = cls.run_
+        payload = group.path + "/payload"
+        with open(payload, "w") as file:
+            file.write("SECRET-PAYLOAD")
+        group.run("put", "a/" + HOSTILE, HOSTILE)
+        group.run("put", "a", "1")
+        group.run("put", "a/b/c", "2")
+        group.run("put", "long", "é" * 40000)
+        subprocess.run(
+            [PROGRAMS + "/sharedcore", "put", "bytes", b"\xff\xfe"], env=group.environment, check=True,
+            stdout=subprocess.DEVNULL)
+        group.run("mailbox", "send", "jobs/" + HOSTILE, '"SECRET-MAIL"', "--queue")
+        group.run("mailbox", "send", "latest", '"SECRET-MAIL"')
+        group.environment.update(
+            SHAREDCORE_EXECUTOR_COMMAND="/bin/false", SHAREDCORE_EXECUTOR_ATTEMPTS="1")
+        group.run("push", "given up" + HOSTILE.replace("\u202e", ""), "--payload", payload)
+        host = group.start("serve", stderr=subprocess.DEVNULL)
+        until(lambda: group.lines("push", "--given-up"), "a push is given up")
+        host.terminate()
+        host.wait()
+        group.run("push", "waiting", "--payload", payload)
+        group.environment["SHAREDCORE_CORE_COMMAND"] = CORE
+        group.start("main", stderr=subprocess.DEVNULL)
+        until(lambda: group.lines("inbox") and group.lines("calls"), "the core has delivered and begun a call")
+        until(lambda: any(r["event"] == "problem" for r in group.lines("timeline")), "the core has reported")
+        cls.web = Web(group)
+        cls.web.sign_in()
+
+    def test_status_is_that_of_the_command(self):
+        (printed,) = self.run_.lines("status")
+        document = self.web.document("status")
+        self.assertEqual(list(document), list(printed))
+        for name in ("owner", "sessions", "host", "pushes", "calls", "revision", "activities"):
+            self.assertEqual(document[name], printed[name], name)
+        self.assertEqual(document["owner"]["role"], "main")
+
+    def test_lists_are_those_of_the_commands(self):
+        self.assertEqual(self.web.document("calls")["calls"], self.run_.lines("calls"))
+        self.assertEqual(self.web.document("pushes")["failures"], self.run_.lines("push", "--given-up"))
+        counts = self.web.document("pushes")
+        self.assertEqual((counts["waiting"], counts["givenUp"]), (1, 1))
+        timeline = self.web.document("timeline")
+        printed = self.run_.lines("timeline")
+        keys = [(r["revision"], r["event"], r["reason"]) for r in printed]
+        self.assertEqual([(r["revision"], r["event"], r["reason"]) for r in timeline["records"]], keys)
+        self.assertIsNone(timeline["before"])
+        check = self.web.document("check")
+        self.assertEqual({k: v for k, v in check.items() if k != "found"}, self.run_.lines("check")[-1])
+
+    def test_timeline_has_pages(self):
+        whole = [r["revision"] for r in self.web.document("timeline")["records"]]
+        found, before = [], None
+        while True:
+            page = self.web.document("timeline?limit=3" + (f"&before={before}" if before else ""))
+            found = [r["revision"] for r in page["records"]] + found
+            before = page["before"]
+            if before is None:
+                break
+        self.assertEqual(found, whole)
+
+    def test_inbox_and_mailboxes_are_counted(self):
+        inbox = self.web.document("inbox")
+        self.assertEqual((inbox["waiting"], inbox["taken"]), (1, 0))
+        self.assertEqual([m["callID"] for m in inbox["messages"]], ["waiting<b>"])
+        rows = {(m["kind"], m["name"]): m for m in self.web.document("mailboxes")["mailboxes"]}
+        self.assertEqual(rows[("queue", "jobs/" + HOSTILE)]["waiting"], 1)
+        self.assertEqual(rows[("latest", "latest")]["waiting"], 1)
+
+    def test_store_is_a_tree(self):
+        root = self.web.document("store")
+        names = {c["name"]: (c["isKey"], c["count"]) for c in root["children"]}
+        self.assertEqual(names, {"a": (True, 2), "bytes": (True, 0), "long": (True, 0)})
+        level = {c["name"]: (c["isKey"], c["count"]) for c in self.web.document("store?prefix=a")["children"]}
+        # The hostile key has a slash.
+        self.assertEqual(level, {"b": (False, 1), HOSTILE.split("/")[0]: (False, 1)})
+        entry = self.web.document("entry?key=bytes")
+        self.assertEqual(base64.b64decode(entry["valueBase64"]), b"\xff\xfe")
+        long = self.web.document("entry?key=long")
+        self.assertEqual((long["bytes"], long["cut"]), (80000, True))
+        self.assertEqual(long["value"], "é" * 32768)
+
+    def test_hostile_names_are_json(self):
+        from urllib.parse import quote
+        answer = self.web.get("/api/entry?key=" + quote("a/" + HOSTILE))
+        self.assertEqual(answer.headers["content-type"], "application/json; charset=utf-8")
+        self.assertEqual(answer.json["value"], HOSTILE)
+        # What changes the direction of text is escaped.
+        self.assertIn(b"\\u202e", answer.body)
+        self.assertNotIn("\u202e".encode(), answer.body)
+        self.assertIn("<img src=x onerror=alert(1)>", self.web.document("calls")["calls"][0]["from"])
+
+    def test_secrets_are_in_no_document(self):
+        everything = b""
+        for name in DOCUMENTS + ["timeline?limit=500"]:
+            everything += self.web.get("/api/" + name).body
+        stream = self.web.stream(0)
+        until(lambda: stream.last, "the stream brings the past")
+        everything += json.dumps(stream.events).encode()
+        stream.close()
+        self.assertIn(b"waiting<b>", everything)
+        for secret in ("SECRET-", base64.b64encode(b"SECRET-PAYLOAD").decode(), "U0VDUkVULV"):
+            self.assertNotIn(secret.encode(), everything)
+        self.assertEqual(self.web.document("store?prefix=.sharedcore")["children"], [])
+        for key in (".sharedcore/host", ".sharedcore/tenure", ".sharedcore/ownership/owner"):
+            self.assertEqual(self.web.get("/api/entry?key=" + key).status, 404)
+
+    def test_reading_leaves_no_trace(self):
+        before = self.run_.lines("status")[0]
+        self.web.document("status")
+        after = self.run_.lines("status")[0]
+        self.assertEqual((before["revision"], before["sessions"]), (after["revision"], after["sessions"]))
+
+
+class Absence(Case):
+    def test_group_that_comes_later(self):
+        group = Group(PROGRAMS)
+        self.addCleanup(group.close)
+        web = Web(group)
+        web.sign_in()
+        answer = web.get("/api/status")
+        self.assertEqual(answer.status, 503)
+        self.assertIn("no such group", answer.json["error"])
+        group.run("put", "key", "value")
+        self.assertEqual(web.document("entry?key=key")["value"], "value")
+
+    def test_group_in_another_place_of_the_same_name(self):
+        group = self.group()
+        web = Web(group)
+        web.sign_in()
+        self.assertEqual(web.document("entry?key=key")["value"], "value")
+        subprocess.run(["rm", "-r", group.path + "/groups"], check=True)
+        group.run("put", "other", "value")
+        until(lambda: web.get("/api/entry?key=other").status == 200, "the new group is read")
+        self.assertEqual(web.get("/api/entry?key=key").status, 404)
+
+
+class Streams(Case):
+    def executor(self, group):
+        group.run("executor", "--call-id", "absent", "--timeout", "100ms", check=False)
+
+    def test_no_gap_over_reconnections(self):
+        group = self.group()
+        web = Web(group)
+        web.sign_in()
+        start = web.document("timeline")["revision"]
+        stream, found = web.stream(start), []
+        ids = []
+        for _ in range(4):
+            self.executor(group)
+            until(lambda: stream.last is not None and stream.last > start, "the first entries")
+            stream.close()
+            found += stream.records
+            ids += [number for _, number, _ in stream.events]
+            # What happens now comes with the next connection.
+            self.executor(group)
+            stream = web.stream(ids[-1])
+        expected = [(r["revision"], r["event"]) for r in group.lines("timeline") if r["revision"] > start]
+        present = lambda: [(r["revision"], r["event"]) for r in found + stream.records]
+        until(lambda: len(present()) >= len(expected), "all entries")
+        self.assertEqual(present(), expected)
+        ids += [number for _, number, _ in stream.events]
+        self.assertEqual(ids, sorted(ids))
+        self.assertEqual(stream.head.headers["content-type"], "text/event-stream; charset=utf-8")
+        self.assertGreater(len(expected), 20)
+
+    def test_every_change_is_told_within_half_a_second(self):
+        group = self.group()
+        web = Web(group)
+        web.sign_in()
+        stream = web.stream()
+        until(lambda: stream.events, "the present")
+        for number in range(5):
+            revision = group.lines("put", "key", str(number))[0]["revision"]
+            told = time.monotonic()
+            until(lambda: stream.last >= revision, "the change")
+            self.assertLess(time.monotonic() - told, 2, "a busy machine is not to fail it; the goal is 0.5 s")
+
+    def test_another_group_resets(self):
+        group = self.group()
+        web = Web(group)
+        web.sign_in()
+        stream = web.stream(1 << 40)
+        until(lambda: stream.events, "the reset")
+        self.assertEqual(stream.events[0][0], "reset")
+
+    def test_reader_that_does_not_read_is_dropped(self):
+        """After ten seconds; that one who lags further is cut at 1 MiB is a test of PeerTable."""
+        # Each byte of these texts is written as an escape of six characters.
+        group = self.group(SHAREDCORE_CORE_COMMAND=CORE, CORE_PROBLEMS="300", CORE_PROBLEM_SIZE="500")
+        web = Web(group, "--socket", group.path + "/web/socket")
+        web.sign_in()
+        main = group.start("main", stderr=subprocess.DEVNULL)
+        until(lambda: len(group.lines("timeline")) > 256, "a long past", 60)
+        main.kill()
+        main.wait()
+        memory = lambda: int(re.search(r"VmRSS:\s+(\d+)", open(f"/proc/{web.process.pid}/status").read()).group(1))
+        reading = web.stream(0)
+        until(lambda: len(reading.records) >= 250, "one who reads has all of it", 30)
+        before = memory()
+        stalled = web.connect()
+        stalled.sendall(web.head("GET", "/api/changes", {
+            "Cookie": web.cookie, "X-SharedCore-Key": web.key, "Last-Event-ID": "0"}))
+        descriptors = lambda: len(os.listdir(f"/proc/{web.process.pid}/fd"))
+        # A connection that sends its request is answered and ends: what stays are the two streams.
+        time.sleep(3)
+        both = descriptors()
+        until(lambda: descriptors() == both - 1, "the stalled one is dropped", 20)
+        self.assertFalse(reading.isClosed)
+        received = 0
+        stalled.settimeout(5)
+        try:
+            while part := stalled.recv(1 << 20):
+                received += len(part)
+        except ConnectionResetError:
+            pass
+        self.assertLess(received, 512 << 10, "what the kernel had taken; the rest was given up")
+        self.assertLess(memory() - before, 16 << 10)
+        self.assertEqual(web.request("GET", "/").status, 200)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
