@@ -210,7 +210,7 @@ sip:
 
 # The page of sharedcore web: requests over real sockets to the real program.
 web: dependencies
-	@Scripts/install-dependencies python3 util-linux
+	@Scripts/install-dependencies python3 util-linux chromium
 	$(SWIFT) build -j $(JOBS) --product sharedcore
 	$(SWIFT) build -j $(JOBS) --product sharedcore-web
 	Scripts/try-web "$$($(SWIFT) build --show-bin-path)"
