@@ -7,7 +7,7 @@ IS_ROOT = $(filter 0,$(shell id -u))
 SOURCES = Sources Tests Examples Benchmarks/Benchmarks Benchmarks/Sources Benchmarks/Package.swift Package.swift
 
 .PHONY: demo test check test-programs attack attack-brief attack-whole attack-programs optimized simulate check-all at-length docs deb try-deb try-cold-start as-root examples file-systems sanitize build \
-	c-library wheel install demo-picture release bench bench-brief bench-python without-zmq etcd sip api-breakage format lint dependencies clean
+	c-library wheel install demo-picture release bench bench-brief bench-python without-zmq etcd sip web api-breakage format lint dependencies clean
 
 demo: dependencies
 	$(SWIFT) build -j $(JOBS) --product sharedcore
@@ -207,6 +207,13 @@ etcd: dependencies
 sip:
 	@Scripts/install-dependencies libsofia-sip-ua-dev kamailio kamailio-sqlite-modules kamailio-tls-modules sip-tester sqlite3 openssl iproute2
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/try-sip
+
+# The page of sharedcore web: requests over real sockets to the real program.
+web: dependencies
+	@Scripts/install-dependencies python3 util-linux chromium
+	$(SWIFT) build -j $(JOBS) --product sharedcore
+	$(SWIFT) build -j $(JOBS) --product sharedcore-web
+	Scripts/try-web "$$($(SWIFT) build --show-bin-path)"
 
 # Whether an adopter's code still compiles that did with the last release, or with what BASELINE names.
 BASELINE ?= $(shell git describe --tags --abbrev=0 2>/dev/null)

@@ -67,7 +67,9 @@ final class Access: Sendable {
     ///
     /// - Returns: The key, and the header field that sets the cookie; nil for a token that is not valid, or not any more.
     func exchange(_ request: WebRequest) -> (key: String, cookie: String)? {
-        guard let given = request["x-sharedcore-token"], Self.isEqual(given, token), clock.now() < end else { return nil }
+        guard let given = request["x-sharedcore-token"], Self.isEqual(given, token), clock.now() < end else {
+            return nil
+        }
         let session = (cookie: Self.secret(), key: Self.secret())
         let isFirst = state.withLock { state in
             defer { state.isUsed = true }

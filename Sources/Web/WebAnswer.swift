@@ -41,7 +41,8 @@ enum WebAnswer {
     static func json(_ document: JSONObject, headers: [String] = []) -> [UInt8] {
         let line = document.line
         guard line.utf8.count <= documentByteCount else {
-            return problem(.unavailable, "The document has \(line.utf8.count) bytes, and \(documentByteCount) may be sent.")
+            return problem(
+                .unavailable, "The document has \(line.utf8.count) bytes, and \(documentByteCount) may be sent.")
         }
         return bytes(.ok, type: "application/json", headers: headers, body: Array(line.utf8))
     }

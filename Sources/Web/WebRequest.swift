@@ -23,7 +23,9 @@ struct WebRequest: Hashable, Sendable {
     /// Nil for a head that is not well formed, and for a request with a body.
     init?(_ head: [UInt8]) {
         guard let text = String(validating: head, as: UTF8.self),
-            text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value < 0x7f || "\t\r\n".unicodeScalars.contains($0) })
+            text.unicodeScalars.allSatisfy({
+                $0.value >= 0x20 && $0.value < 0x7f || "\t\r\n".unicodeScalars.contains($0)
+            })
         else { return nil }
         var lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .map { line in Array(line) }
@@ -43,7 +45,8 @@ struct WebRequest: Hashable, Sendable {
 
         var fields: [String: String] = [:]
         for line in lines.dropFirst() {
-            guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0, line[..<colon].allSatisfy(Self.isOfName)
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0,
+                line[..<colon].allSatisfy(Self.isOfName)
             else { return nil }
             let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
             let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }

@@ -220,7 +220,8 @@ package actor GroupReports {
             let key = try Key.init(text)
             guard !ReservedPath.contains(key), let entry = try await group.get(key) else { return nil }
             let isCut = entry.value.count > Self.valueByteCount
-            let value = ValueText.fields(isCut ? ValueText.beginning(entry.value, of: Self.valueByteCount) : entry.value)
+            let value = ValueText.fields(
+                isCut ? ValueText.beginning(entry.value, of: Self.valueByteCount) : entry.value)
             return [
                 "key": .text(key.text), "bytes": .integer(Int64(entry.value.count)), "cut": .flag(isCut),
                 value.name: value.value, "revision": .natural(entry.revision.rawValue),

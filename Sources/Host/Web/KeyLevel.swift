@@ -79,7 +79,8 @@ struct MailboxTable {
         var places: [String: Int] = [:]
         for entry in entries {
             // Behind the prefix: directory, kind, name, and “value”, or a queue's item and its part.
-            let parts = entry.key.text.split(separator: "/", omittingEmptySubsequences: false).dropFirst(2).map(String.init)
+            let parts = entry.key.text.split(separator: "/", omittingEmptySubsequences: false).dropFirst(2).map(
+                String.init)
             guard parts.count == 5 || parts.count == 4 && parts[3] == "value" else { continue }
             let path = parts[..<3].joined(separator: "/")
             let place = places[path] ?? rows.count

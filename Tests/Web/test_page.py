@@ -1,0 +1,104 @@
+"""The page in Debian's chromium, headless: each part shows what a run has made, and no hostile text becomes an element."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from test_requests import CORE, HOSTILE, Case, until
+from web import Web
+
+
+class Browser:
+    """Chromium, spoken to over the DevTools protocol: on two pipes, messages of JSON that end with a zero byte."""
+
+    def __init__(self, address):
+        self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        own_input, its_output = os.pipe()
+        its_input, own_output = os.pipe()
+        self.process = subprocess.Popen(
+            ["bash", "-c", f'exec chromium "$@" 3<&{its_input} 4>&{its_output}', "chromium", "--headless",
+             "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--window-size=360,800",
+             "--user-data-dir=" + self.profile.name],
+            pass_fds=(its_input, its_output), stderr=subprocess.DEVNULL, env=dict(os.environ, HOME=self.profile.name))
+        os.close(its_input)
+        os.close(its_output)
+        self.input, self.output = os.fdopen(own_input, "rb"), os.fdopen(own_output, "wb")
+        self.number, self.received, self.session = 0, b"", None
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self.call("Emulation.setDeviceMetricsOverride", width=360, height=800, deviceScaleFactor=1, mobile=True)
+        self.call("Page.navigate", url=address)
+
+    def call(self, method, **parameters):
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": parameters}
+        if self.session:
+            message["sessionId"] = self.session
+        self.output.write(json.dumps(message).encode() + b"\0")
+        self.output.flush()
+        while True:
+            while b"\0" not in self.received:
+                part = self.input.read1(1 << 16)
+                if not part:
+                    raise AssertionError("chromium has ended")
+                self.received += part
+            line, _, self.received = self.received.partition(b"\0")
+            answer = json.loads(line)
+            if answer.get("id") == self.number:
+                if "error" in answer:
+                    raise AssertionError(answer["error"])
+                return answer["result"]
+
+    def ask(self, expression):
+        return self.call("Runtime.evaluate", expression=expression, returnByValue=True)["result"].get("value")
+
+    def html(self):
+        return self.ask("document.documentElement ? document.documentElement.outerHTML : ''") or ""
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        self.input.close()
+        self.output.close()
+        self.profile.cleanup()
+
+
+@unittest.skipUnless(shutil.which("chromium"), "chromium is not installed")
+class Page(Case):
+    def test_parts_show_what_a_run_has_made(self):
+        group = self.group(SHAREDCORE_CORE_COMMAND=CORE)
+        group.run("put", HOSTILE.replace("/", "|"), "1")
+        group.run("mailbox", "send", "jobs", "1", "--queue")
+        group.run("push", "pushed")
+        group.start("main", stderr=subprocess.DEVNULL)
+        until(lambda: group.lines("inbox") and group.lines("calls"), "the core has delivered and begun a call")
+        web = Web(group)
+        browser = Browser(web.said["url"])
+        self.addCleanup(browser.close)
+        until(lambda: ">live<" in browser.html(), "the page is live", 60)
+        # A change while it is shown.
+        group.run("put", "later", "1")
+        until(lambda: "later" in browser.html(), "the page shows what came later", 30)
+        shown = browser.html()
+        part = lambda name: shown.split(f'id="{name}"', 1)[1].split("</section>", 1)[0]
+        self.assertTrue(browser.ask("document.documentElement.scrollWidth <= innerWidth"), "no wider than 360 px")
+        self.assertNotIn("#" + web.token, shown)
+        self.assertIn("main", part("owner"))
+        self.assertIn("<circle", part("lanes"))
+        self.assertIn("coreStarted", part("events"))
+        self.assertIn("sharedcore main", part("sessions"))
+        self.assertIn("1 waiting", part("push-counts"))
+        self.assertIn("waiting&lt;b&gt;", part("inbox"))
+        self.assertIn("&lt;img src=x onerror=alert(1)&gt;", part("calls"))
+        self.assertIn("jobs", part("mailboxes"))
+        self.assertIn("&lt;script&gt;alert(1)&lt;|script&gt;\\u{202E}", part("keys"))
+        body = shown.split("</header>", 1)[1].split("<script>", 1)[0]
+        for element in ("<img", "<b>", "<i>"):
+            self.assertNotIn(element, body)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
