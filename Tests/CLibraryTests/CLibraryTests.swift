@@ -22,8 +22,8 @@ struct CLibraryTests {
         let fuzz = try Self.calls(in: "Tests/CLibraryTests/C/fuzz.c", #/^ +CALL\((sc_\w+)\)/#)
         #expect(fuzz == header, "\(fuzz.symmetricDifference(header).sorted())")
         let python = try Self.calls(in: "bindings/python/sharedcore/_library.py", #/(?:^ +"|library\.)(sc_\w+)/#)
-        // A Python program has its own handlers of signals; the rest is not there yet, as Docs/CLibrary.md says.
-        let missing: Set = ["sc_handle_bus_errors", "sc_acknowledge_with"]
+        // A Python program has its own handlers of signals.
+        let missing: Set = ["sc_handle_bus_errors"]
         #expect(
             header.subtracting(python) == missing, "\(header.subtracting(python).symmetricDifference(missing).sorted())"
         )

@@ -144,6 +144,21 @@ def _entry(entry: c.CEntry) -> Entry:
     )
 
 
+def _transaction(operations: Sequence[Operation], guards: Sequence[Guard]) -> tuple[object, ...]:
+    """Returns the arguments of the library for the guards and the operations. They keep what they point to."""
+    c_guards = (c.CGuard * len(guards))()
+    for place, guard in zip(c_guards, guards, strict=True):
+        text = guard.key.encode()
+        place.key, place.key_count, place.revision, place.kind = text, len(text), guard.revision, guard.kind
+    c_operations = (c.COperation * len(operations))()
+    for slot, operation in zip(c_operations, operations, strict=True):
+        text = operation.key.encode()
+        slot.key, slot.key_count, slot.kind = text, len(text), operation.kind
+        slot.value, slot.value_count, slot.state = operation.value, len(operation.value), operation.state
+        slot.lifetime_kind, slot.lifetime = operation.lifetime, operation.milliseconds
+    return c_guards, len(guards), c_operations, len(operations)
+
+
 class Group(Scoped):
     """An open group.
 
@@ -270,21 +285,8 @@ class Group(Scoped):
 
         :raises GuardFailedError: a guard does not hold; nothing was done.
         """
-        c_guards = (c.CGuard * len(guards))()
-        for place, guard in zip(c_guards, guards, strict=True):
-            text = guard.key.encode()
-            place.key, place.key_count, place.revision, place.kind = text, len(text), guard.revision, guard.kind
-        c_operations = (c.COperation * len(operations))()
-        for slot, operation in zip(c_operations, operations, strict=True):
-            text = operation.key.encode()
-            slot.key, slot.key_count, slot.kind = text, len(text), operation.kind
-            slot.value, slot.value_count, slot.state = operation.value, len(operation.value), operation.state
-            slot.lifetime_kind, slot.lifetime = operation.lifetime, operation.milliseconds
         revision = c_uint64()
-        call(
-            "sc_commit", self._handle, c_guards, len(guards), c_operations, len(operations), request_number,
-            byref(revision),
-        )
+        call("sc_commit", self._handle, *_transaction(operations, guards), request_number, byref(revision))
         return revision.value
 
     def watch(self, prefix: str = "", *, after: int | None = None, snapshot: bool = True) -> Watch:
@@ -466,6 +468,22 @@ class Delivery(Owned):
             call("sc_acknowledge", self._handle, byref(acknowledged))
             self._handle = 0
         return bool(acknowledged.value)
+
+    def acknowledge_with(self, operations: Sequence[Operation], guards: Sequence[Guard] = ()) -> int | None:
+        """Removes the message in one commit with operations: what a program stores of a message is stored once.
+
+        Returns the revision; None where the take did not stand any more, and nothing was done.
+
+        :raises GuardFailedError: one of ``guards`` does not hold. Nothing was done, and the message is still taken.
+        """
+        acknowledged, revision = c_int32(), c_uint64()
+        with self._lock:
+            call(
+                "sc_acknowledge_with", self._handle, *_transaction(operations, guards), byref(acknowledged),
+                byref(revision),
+            )
+            self._handle = 0
+        return revision.value if acknowledged.value else None
 
     def give_back(self) -> None:
         """Lets others take the message."""

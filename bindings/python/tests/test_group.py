@@ -79,6 +79,38 @@ class GroupTests(unittest.TestCase):
             with self.assertRaises(sharedcore.ClosedError):
                 outbox.take(timeout=None)
 
+    def test_acknowledge_with(self) -> None:
+        with Group(self.directory) as group, group.mailbox("orders") as orders:
+            orders.send(b"one")
+            delivery = orders.take(timeout=5)
+            group.put("seen/1", b"")
+            with self.assertRaises(sharedcore.GuardFailedError) as caught:
+                delivery.acknowledge_with([Operation.put("done", b"1")], [Guard.exists("seen/1"), Guard.absent("seen/1")])
+            self.assertEqual(caught.exception.index, 1)
+            self.assertIsNone(group.get("done"))
+            # The message is still taken, and its removal and what is stored of it are one commit.
+            with Group(self.directory) as other, group.watch(snapshot=False) as watch:
+                with other.mailbox("orders") as same:
+                    self.assertIsNone(same.take())
+                    revision = delivery.acknowledge_with([Operation.put("done", b"1")], [Guard.absent("done")])
+                    event = watch.next(timeout=30)
+                    self.assertEqual(event.revision, revision)
+                    self.assertEqual(group.get("done").revision, revision)
+                    self.assertIn("deleted", [change.kind for change in event.changes])
+                    with self.assertRaises(sharedcore.HandleError):
+                        delivery.acknowledge_with([])
+                    self.assertIsNone(same.take())
+
+    def test_acknowledge_with_of_a_lost_take(self) -> None:
+        """Nothing is stored where the message was taken away."""
+        with Group(self.directory) as group, group.mailbox("orders") as orders:
+            orders.send(b"one")
+            delivery = orders.take(timeout=5)
+            group.commit([Operation.delete_all("orders")])
+            self.assertIsNone(delivery.acknowledge_with([Operation.put("done", b"1")]))
+            self.assertIsNone(group.get("done"))
+            self.assertFalse(delivery.is_open)
+
     def test_asyncio(self) -> None:
         async def story() -> list[bytes]:
             async with await aio.Group.open(self.directory) as group:
