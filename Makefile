@@ -64,7 +64,7 @@ optimized: dependencies
 # Everything slow: the formatter's rules, the documentation, the tests at length, the whole attack, a brief measurement, the C
 # library and the Python wheel, the build without ZeroMQ, the backend on etcd, the SIP core, the examples, the suite on two kinds of file system, the
 # sanitizers, the Debian packages, for root in a fresh system.
-check-all: lint docs at-length attack-whole bench-brief c-library wheel without-zmq etcd sip examples file-systems sanitize $(if $(IS_ROOT),try-deb,deb)
+check-all: lint docs at-length attack-whole bench-brief c-library wheel without-zmq etcd sip web examples file-systems sanitize $(if $(IS_ROOT),try-deb,deb)
 	@[ "$(IS_ROOT)" ] || echo "The Debian packages were made, but not tried: as root, make try-deb does that." >&2
 
 # The tests three times over, the suite with the optimized build, the demo again and again.
