@@ -119,7 +119,9 @@ struct SharedCoreCommand: AsyncParsableCommand {
         return line.hasPrefix("Error: Unexpected argument ") || line.contains(" unexpected arguments: ")
     }
 
-    static func main() async {
+    /// Prepares the process, and ends it where it lacks a resource. On the thread that calls: another one takes
+    /// descriptors, and a process that gets none is ended by a signal.
+    static func prepare() -> CommandArguments {
         OwnProcess.takeDefaultSignals()
         // If this fails, a truncated file may end this process, as without a handler.
         try? BusErrorHandler.install()
@@ -133,6 +135,11 @@ struct SharedCoreCommand: AsyncParsableCommand {
             for: "sharedcore", threadCount: 8,
             status: ExclusiveCommand.isNamed(in: arguments.texts)
                 ? ExclusiveStatus.refusal : ExitStatus.unavailable.rawValue)
+        return arguments
+    }
+
+    /// Runs the command that the arguments name.
+    static func carryOut(_ arguments: CommandArguments) async {
         do {
             var command = try await asyncParseAsRoot(arguments.texts)
             try arguments.check(command)

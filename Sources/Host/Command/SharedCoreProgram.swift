@@ -32,6 +32,7 @@ public enum SharedCoreProgram {
     /// - Parameter backends: The application's backends. Their names have 1 to 32 lower-case letters, digits and `-`, begin with a
     ///   letter, and differ from those of the bundled ones; otherwise each command that reads the configuration ends with status 78.
     public static func main(adding backends: [any BackendFactory] = []) async {
-        await $added.withValue(backends) { await SharedCoreCommand.main() }
+        let arguments = SharedCoreCommand.prepare()
+        await $added.withValue(backends) { await SharedCoreCommand.carryOut(arguments) }
     }
 }
