@@ -6,10 +6,12 @@ import asyncio
 import math
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from ctypes import byref, c_uint64
+from itertools import chain
 from types import TracebackType
-from typing import Any, Protocol, Self, Unpack, overload
+from typing import Any, Protocol, Self, Unpack, overload, runtime_checkable
 
 from . import _library as c
 from . import participants
@@ -198,11 +200,15 @@ def _give_back(attempt: asyncio.Future[Delivery | Request | None]) -> None:
         return
     taken = attempt.result()
     if taken is not None:
-        # Of the loop, which may end before it has run.
-        threading.Thread(target=_give_back_now, args=[taken], name="sharedcore").start()
+        _give_back_later(taken)
 
 
-def _give_back_now(taken: Delivery | Request) -> None:
+def _give_back_later(taken: Delivery | Request | Result) -> None:
+    # Of the loop, which may end before it has run.
+    threading.Thread(target=_give_back_now, args=[taken], name="sharedcore").start()
+
+
+def _give_back_now(taken: Delivery | Request | Result) -> None:
     try:
         taken.give_back()
     except SharedCoreError:
@@ -220,6 +226,17 @@ class Core(Protocol):
         """Disconnects. Called also after a start that raised."""
 
 
+@runtime_checkable
+class RestingCore(Core, Protocol):
+    """A core that can be quiet and stay registered, as :class:`sharedcore.RestingCore`."""
+
+    async def rest(self) -> None:
+        """Sends and writes nothing from now on. An exception fails the core."""
+
+    async def resume(self, wake: str) -> None:
+        """Goes on; ``wake`` says what for: ``call``, ``push``, ``user`` or another. An exception fails the core."""
+
+
 class _Participant(_Scoped, Owned):
     """A participant whose events the loop handles."""
 
@@ -229,11 +246,18 @@ class _Participant(_Scoped, Owned):
         self._core: Core | None = None
         self._loop = asyncio.get_running_loop()
         self._requests: dict[int, asyncio.Future[Result]] = {}
+        #: The calls that an event of a kind will answer, the oldest first.
+        self._asked: dict[int, deque[asyncio.Future[None]]] = {
+            kind: deque() for kind in (participants.FINISHED, participants.RESTED, participants.RESUMED)
+        }
         self._started: asyncio.Future[None] = self._loop.create_future()
-        self._finished: asyncio.Future[None] = self._loop.create_future()
         self._ended: asyncio.Future[None] = self._loop.create_future()
         self._over: asyncio.Future[None] = self._loop.create_future()
+        #: Why no event comes any more.
+        self._end: SharedCoreError | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        #: Held while a call of the core runs that tells it to rest, to resume or to stop: one may take longer than the group waits.
+        self._turn = asyncio.Lock()
         self._descriptor = self.fileno()
         self._loop.add_reader(self._descriptor, self._take)
 
@@ -256,7 +280,10 @@ class _Participant(_Scoped, Owned):
             end = error_of(c.CLOSED, "The participant has ended.", "participant")
             if isinstance(error, SharedCoreError):
                 end = error
-            waiting: list[asyncio.Future[Any]] = [self._started, self._finished, self._ended, *self._requests.values()]
+            self._end = end
+            waiting: list[asyncio.Future[Any]] = [
+                self._started, self._ended, *self._requests.values(), *chain(*self._asked.values()),
+            ]
             for each in waiting:
                 if not each.done():
                     each.set_exception(end)
@@ -269,12 +296,17 @@ class _Participant(_Scoped, Owned):
             self._run(self._start(event))
         elif event.kind == participants.CORE_STOP:
             self._run(self._stop(event))
+        elif event.kind in (participants.CORE_REST, participants.CORE_RESUME):
+            self._run(self._rest(event))
+        elif event.kind in self._asked:
+            _settle(self._asked[event.kind].popleft(), event.error, None)
         elif event.kind == participants.RESULT:
-            _settle(self._requests.pop(event.request), event.error, event.result)
+            future = self._requests.pop(event.request)
+            if future.cancelled():
+                _give_back_later(event.result)
+            _settle(future, event.error, event.result)
         elif event.kind == participants.STARTED:
             _settle(self._started, event.error, None)
-        elif event.kind == participants.FINISHED:
-            _settle(self._finished, event.error, None)
         elif event.kind == participants.ENDED:
             _settle(self._ended, event.error, None)
 
@@ -285,22 +317,51 @@ class _Participant(_Scoped, Owned):
 
     async def _start(self, event: ParticipantEvent) -> None:
         try:
-            self._core = self._make()
+            self._core, self._turn = self._make(), asyncio.Lock()
             await self._core.start(CoreContext(event.core, event.epoch, event.baton))
         except Exception as error:
             fail(event.core, error)
         else:
             answer("sc_core_started", event.core)
 
+    async def _rest(self, event: ParticipantEvent) -> None:
+        core, is_rest = self._core, event.kind == participants.CORE_REST
+        try:
+            # Main.rest() asks no other core.
+            assert isinstance(core, RestingCore)
+            async with self._turn:
+                await (core.rest() if is_rest else core.resume(event.stop.reason))
+        except Exception as error:
+            fail(event.core, error)
+        else:
+            answer("sc_core_rested" if is_rest else "sc_core_resumed", event.core)
+
     async def _stop(self, event: ParticipantEvent) -> None:
         core, self._core = self._core, None
         try:
             if core is not None:
-                await core.stop(event.stop)
+                async with self._turn:
+                    await core.stop(event.stop)
         except Exception:
             participants.LOGGER.exception("The stop of the core failed.")
         finally:
             answer("sc_core_stopped", event.core)
+
+    def _request(self, name: str, *arguments: object) -> None:
+        """Makes a call that an event answers.
+
+        :raises SharedCoreError: no event comes any more.
+        """
+        if self._end is not None:
+            raise self._end
+        call(name, self._handle, *arguments)
+
+    async def _ask(self, name: str, kind: int) -> None:
+        """Makes a call, and waits for the event of a kind that answers it."""
+        self._request(name)
+        future: asyncio.Future[None] = self._loop.create_future()
+        self._asked[kind].append(future)
+        await future
 
     async def wait_until_ended(self) -> None:
         """Waits for the end of the participation; raises why, if not by :meth:`aclose`."""
@@ -334,6 +395,19 @@ class Main(_Participant):
         """Says that a message of exactly this identity was shown. Returns whether it waited to be."""
         return await asyncio.to_thread(participants.acknowledge, self._handle, call_id, sequence)
 
+    async def rest(self) -> None:
+        """Lets this Main sleep: its core is made quiet, and the holder of the group owns for it (contract C26).
+
+        :raises SharedCoreError: ``unavailable`` without a holder, ``unsupported`` for a core that is no :class:`RestingCore`,
+            and others, where the core goes on in place of resting.
+        """
+        participants.require_rest(isinstance(self._core, RestingCore))
+        await self._ask("sc_main_rest", participants.RESTED)
+
+    async def resume(self) -> None:
+        """Owns for itself again. Returns when the core goes on."""
+        await self._ask("sc_main_resume", participants.RESUMED)
+
 
 class Executor(_Participant):
     """The short-lived process: it gets the message of its call-id, from the owner or with a core of its own."""
@@ -341,21 +415,47 @@ class Executor(_Participant):
     def __init__(self, group: Group, core: Callable[[], Core], **options: Unpack[ParticipantOptions]) -> None:
         super().__init__(open_participant("sc_executor_open", group.blocking, **options), core)
 
-    async def message(self, call_id: str, timeout: float, *, sequence: str | None = None) -> Result:
-        """Waits for the message of a call-id, at most so many seconds: of any sequence, or of one.
+    def ask(
+        self, call_id: str, timeout: float, *, sequence: str | None = None, insists: bool = False
+    ) -> asyncio.Future[Result]:
+        """Asks for the message of a call-id, of any sequence or of one. The future has the result or the error.
 
-        :raises WaitTimeoutError: it has not come.
+        With ``insists`` a core of this Executor has to run; it is refused while a Main owns. A message that comes to a
+        future that is cancelled is given back.
         """
         request = c_uint64()
-        call(
-            "sc_executor_ask", self._handle, c.c_text(call_id), c.optional_c_text(sequence), milliseconds(timeout),
-            byref(request),
+        self._request(
+            "sc_executor_insist" if insists else "sc_executor_ask", c.c_text(call_id), c.optional_c_text(sequence),
+            milliseconds(timeout), byref(request),
         )
         future: asyncio.Future[Result] = self._loop.create_future()
         self._requests[request.value] = future
-        return await future
+        return future
+
+    async def message(self, call_id: str, timeout: float, *, sequence: str | None = None) -> Result:
+        """Waits for the message of a call-id, at most so many seconds: of any sequence, or of one.
+
+        A message that comes to a task that is cancelled is given back.
+
+        :raises WaitTimeoutError: it has not come.
+        """
+        return await self.ask(call_id, timeout, sequence=sequence)
 
     async def finish(self) -> None:
         """Returns when the core, where it runs here, has served all calls and stopped."""
-        call("sc_executor_finish", self._handle)
-        await asyncio.shield(self._finished)
+        await self._ask("sc_executor_finish", participants.FINISHED)
+
+
+class _NoCore:
+    async def start(self, context: CoreContext) -> None:
+        """A holder starts no core."""
+
+    async def stop(self, request: StopRequest) -> None:
+        """A holder stops no core."""
+
+
+class Holder(_Participant):
+    """A process that owns for a Main that rests. Its group has another role than ``main`` and ``executor``."""
+
+    def __init__(self, group: Group, **options: Unpack[ParticipantOptions]) -> None:
+        super().__init__(open_participant("sc_holder_open", group.blocking, **options), _NoCore)

@@ -98,6 +98,41 @@ class MainTests(unittest.TestCase):
                 main.resume()
             self.assertEqual(core.events, ["rest", "resume user"])
 
+    def test_two_rests_at_once(self) -> None:
+        """Each has an answer."""
+        told, quiet = threading.Event(), threading.Event()
+
+        class SlowCore(QuietCore):
+            def rest(self) -> None:
+                told.set()
+                quiet.wait(60)
+
+        def rest() -> None:
+            try:
+                main.rest()
+            except sharedcore.SharedCoreError as error:
+                answers.append(error.name)
+            else:
+                answers.append("rested")
+
+        answers: list[str] = []
+        with (
+            Group(self.directory, role="main") as group,
+            Group(self.directory, role="holder") as other,
+            Holder(other),
+            Main(group, SlowCore) as main,
+        ):
+            main.wait_until_started(60)
+            threads = [threading.Thread(target=rest, daemon=True) for _ in range(2)]
+            threads[0].start()
+            self.assertTrue(told.wait(60), answers)
+            threads[1].start()
+            time.sleep(0.1)
+            quiet.set()
+            for thread in threads:
+                thread.join(30)
+            self.assertEqual(sorted(answers), ["refused", "rested"])
+
     def test_core_that_cannot_rest(self) -> None:
         with Group(self.directory, role="main") as group, Main(group, PlainCore) as main:
             main.wait_until_started(60)

@@ -103,6 +103,12 @@ class ParticipantTests(unittest.TestCase):
                 with Main(other, lambda: MailCore(events)) as second:
                     with self.assertRaises(sharedcore.RefusedError):
                         second.wait_until_started(60)
+                    with self.assertRaises(sharedcore.RefusedError):
+                        second.wait_until_ended(60)
+                    second._thread.join(60)
+                    # No event answers any more.
+                    with self.assertRaises(sharedcore.ClosedError):
+                        second.resume()
 
     def test_core_that_fails(self) -> None:
         with Group(self.directory, role="main") as group, Main(group, FailingCore) as main:
@@ -126,6 +132,23 @@ class ParticipantTests(unittest.TestCase):
                     executor.finish()
                 with self.assertRaises(sharedcore.WaitTimeoutError):
                     executor.message("8", timeout=0.05)
+
+    def test_each_finish_waits(self) -> None:
+        """Also a later one waits for the core that runs then."""
+        events: list[str] = []
+
+        class SlowCore(MailCore):
+            def stop(self, request: StopRequest) -> None:
+                threading.Event().wait(0.1)
+                super().stop(request)
+
+        with Group(self.directory, role="executor") as group, Executor(group, lambda: SlowCore(events)) as executor:
+            for call_id in ("1", "2"):
+                events.clear()
+                group.put("server/" + call_id, b"x")
+                executor.message(call_id, timeout=30).acknowledge()
+                executor.finish()
+                self.assertEqual(events, ["start", "stop served"])
 
     def test_executor_hands_over_to_main(self) -> None:
         events: list[str] = []

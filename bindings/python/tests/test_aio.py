@@ -1,0 +1,176 @@
+"""Participants of asyncio: rests and their holder."""
+
+import asyncio
+import os
+import tempfile
+import unittest
+from collections.abc import Awaitable, Callable
+
+import sharedcore
+from sharedcore import CoreContext, Message, StopRequest, aio
+
+
+class PlainCore:
+    """A core that notes what it is told."""
+
+    def __init__(self) -> None:
+        self.events: list[str] = []
+        self.context: CoreContext | None = None
+
+    async def start(self, context: CoreContext) -> None:
+        self.context = context
+
+    async def stop(self, request: StopRequest) -> None:
+        self.events.append("stop " + request.reason)
+
+
+class QuietCore(PlainCore):
+    """A core that stays registered in a rest, and says when each call of it begins and ends."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.quiet = asyncio.Event()
+        self.quiet.set()
+
+    async def rest(self) -> None:
+        self.events.append("rest")
+        await self.quiet.wait()
+        self.events.append("quiet")
+
+    async def resume(self, wake: str) -> None:
+        self.events.append("resume " + wake)
+
+
+class AioTests(unittest.IsolatedAsyncioTestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.directory = os.path.join(folder.name, "group")
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        async with asyncio.timeout(60):
+            while not condition():
+                await asyncio.sleep(0.005)
+
+    async def available(self, call: Callable[[], Awaitable[None]]) -> None:
+        """Repeats a rest until the Main has learned of the holder, by its watch."""
+        async with asyncio.timeout(60):
+            while True:
+                try:
+                    return await call()
+                except sharedcore.SharedCoreError as error:
+                    if error.name != "unavailable":
+                        raise
+
+    async def test_rest(self) -> None:
+        core = QuietCore()
+        async with (
+            await aio.Group.open(self.directory, role="main") as group,
+            await aio.Group.open(self.directory, role="holder") as other,
+            aio.Main(group, lambda: core) as main,
+        ):
+            await asyncio.wait_for(main.wait_until_started(), 60)
+            with self.assertRaises(sharedcore.SharedCoreError) as caught:
+                await main.rest()
+            self.assertEqual(caught.exception.name, "unavailable")
+            async with aio.Holder(other) as holder:
+                await self.available(main.rest)
+                self.assertEqual((await group.status()).owner.session, other.blocking.session)
+                core.events.clear()
+                await main.resume()
+                self.assertEqual((await group.status()).owner.session, group.blocking.session)
+                self.assertEqual(core.events, ["resume user"])
+                self.assertTrue(holder.is_open)
+            core.events.clear()
+        self.assertEqual(core.events, ["stop closing"])
+
+    async def test_core_that_cannot_rest(self) -> None:
+        async with await aio.Group.open(self.directory, role="main") as group, aio.Main(group, PlainCore) as main:
+            await asyncio.wait_for(main.wait_until_started(), 60)
+            with self.assertRaises(sharedcore.SharedCoreError) as caught:
+                await main.rest()
+            self.assertEqual(caught.exception.name, "unsupported")
+
+    async def test_core_that_fails_to_rest(self) -> None:
+        class LoudCore(QuietCore):
+            async def rest(self) -> None:
+                raise OSError("no line")
+
+        core = LoudCore()
+        async with (
+            await aio.Group.open(self.directory, role="main") as group,
+            await aio.Group.open(self.directory, role="holder") as other,
+            aio.Holder(other),
+            aio.Main(group, lambda: core) as main,
+        ):
+            await asyncio.wait_for(main.wait_until_started(), 60)
+            with self.assertRaises(sharedcore.SharedCoreError) as caught:
+                await self.available(main.rest)
+            self.assertEqual(caught.exception.name, "coreFailed")
+            self.assertIn("no line", caught.exception.message)
+            await self.until(lambda: core.events != [])
+
+    async def test_calls_of_a_core_take_turns(self) -> None:
+        """A core that is not quiet in time is told to stop when the call has returned, not within it."""
+        core = QuietCore()
+        core.quiet.clear()
+        async with (
+            await aio.Group.open(self.directory, role="main") as group,
+            await aio.Group.open(self.directory, role="holder") as other,
+            aio.Holder(other),
+        ):
+            async with aio.Main(group, lambda: core, stop_timeout=0.5) as main:
+                await asyncio.wait_for(main.wait_until_started(), 60)
+                with self.assertRaises(sharedcore.SharedCoreError) as caught:
+                    await self.available(main.rest)
+                self.assertEqual(caught.exception.name, "coreFailed")
+                closing = asyncio.create_task(main.aclose())
+                # The participant does not wait for the core longer than its time.
+                await asyncio.wait_for(main.wait_until_ended(), 60)
+                before = list(core.events)
+                core.quiet.set()
+                await asyncio.wait_for(closing, 60)
+            self.assertNotIn("stop closing", before)
+            self.assertEqual(core.events[-2:], ["quiet", "stop closing"])
+
+    async def test_each_finish_waits(self) -> None:
+        """Also a later one waits for the core that runs then."""
+        events: list[str] = []
+
+        class Core(PlainCore):
+            async def start(self, context: CoreContext) -> None:
+                events.append("start")
+                for call_id in ("1", "2"):
+                    await asyncio.to_thread(context.deliver, Message(call_id))
+
+            async def stop(self, request: StopRequest) -> None:
+                await asyncio.sleep(0.1)
+                events.append("stop " + request.reason)
+
+        async with await aio.Group.open(self.directory, role="executor") as group, aio.Executor(group, Core) as executor:
+            for call_id in ("1", "2"):
+                events.clear()
+                result = await executor.ask(call_id, timeout=30, insists=True)
+                self.assertTrue(await asyncio.to_thread(result.acknowledge))
+                await asyncio.wait_for(executor.finish(), 60)
+                self.assertEqual(events, ["start", "stop served"])
+
+    async def test_calls_of_an_ended_participant(self) -> None:
+        """None waits for an event that does not come."""
+        async with (
+            await aio.Group.open(self.directory, role="main") as group,
+            await aio.Group.open(self.directory, role="main") as other,
+            aio.Main(group, PlainCore) as main,
+        ):
+            await asyncio.wait_for(main.wait_until_started(), 60)
+            async with aio.Main(other, PlainCore) as second:
+                for call in (second.wait_until_started, second.wait_until_ended):
+                    with self.assertRaises(sharedcore.RefusedError):
+                        await asyncio.wait_for(call(), 60)
+                with self.assertRaises(sharedcore.ClosedError):
+                    await asyncio.wait_for(second.resume(), 30)
+
+
+if __name__ == "__main__":
+    unittest.main()
