@@ -25,6 +25,7 @@ from .messages import InboxPage, MessageState
 from .participants import (
     CoreContext, ParticipantEvent, ParticipantOptions, Result, StopRequest, answer, fail, next_event, open_participant,
 )
+from .pushes import Pushes, begin_pushes
 from .status import Status, TimelinePage
 
 
@@ -407,6 +408,13 @@ class Main(_Participant):
     async def resume(self) -> None:
         """Owns for itself again. Returns when the core goes on."""
         await self._ask("sc_main_resume", participants.RESUMED)
+
+    async def pushes(self) -> Pushes:
+        """Begins to take the pushes that the host routes to Main, for ``async for``. Those of an earlier call end.
+
+        The calls of a push block: use :func:`asyncio.to_thread`.
+        """
+        return await asyncio.to_thread(begin_pushes, self._handle)
 
 
 class Executor(_Participant):

@@ -1,4 +1,4 @@
-"""Participants of asyncio: rests and their holder."""
+"""Participants of asyncio: rests and their holder, and pushes."""
 
 import asyncio
 import os
@@ -7,7 +7,8 @@ import unittest
 from collections.abc import Awaitable, Callable
 
 import sharedcore
-from sharedcore import CoreContext, Message, StopRequest, aio
+from program import PROGRAM, push
+from sharedcore import CoreContext, Message, Push, StopRequest, aio
 
 
 class PlainCore:
@@ -170,6 +171,39 @@ class AioTests(unittest.IsolatedAsyncioTestCase):
                         await asyncio.wait_for(call(), 60)
                 with self.assertRaises(sharedcore.ClosedError):
                     await asyncio.wait_for(second.resume(), 30)
+
+    @unittest.skipUnless(PROGRAM, "SHAREDCORE_PROGRAM names the built program")
+    async def test_pushes(self) -> None:
+        async def follow() -> None:
+            async for taken in pushes:
+                found.append(taken.push)
+                # The first one is given back once, and comes again.
+                if len(found) == 1:
+                    await asyncio.to_thread(taken.give_back)
+                else:
+                    self.assertTrue(await asyncio.to_thread(taken.acknowledge))
+
+        found: list[Push] = []
+        async with await aio.Group.open(self.directory, role="main") as group:
+            async with aio.Main(group, PlainCore) as main:
+                await asyncio.wait_for(main.wait_until_started(), 60)
+                pushes = await main.pushes()
+                # A task that is cancelled takes none.
+                waiting = asyncio.create_task(anext(pushes))
+                await asyncio.sleep(0.05)
+                waiting.cancel()
+                with self.assertRaises(asyncio.CancelledError):
+                    await waiting
+                following = asyncio.create_task(follow())
+                await asyncio.to_thread(push, self.folder, "1", b"\0\xff")
+                await self.until(lambda: len(found) == 2)
+                await asyncio.to_thread(push, self.folder, "2", b"")
+                await self.until(lambda: len(found) == 3)
+            # They end with the Main.
+            await asyncio.wait_for(following, 60)
+            pushes.close()
+        first = Push("1", "call", "work", b"\0\xff")
+        self.assertEqual(found, [first, first, Push("2", "call", "work", b"")])
 
 
 if __name__ == "__main__":

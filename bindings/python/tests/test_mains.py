@@ -1,9 +1,7 @@
 """Rests, batons, critical sections and pushes of participants in Python."""
 
-import asyncio
 import os
 import socket
-import subprocess
 import tempfile
 import threading
 import time
@@ -13,8 +11,7 @@ import sharedcore
 from sharedcore import (
     Baton, BatonEnd, Call, CoreContext, Executor, Group, Holder, Main, OpenCall, Push, StopRequest,
 )
-
-PROGRAM = os.environ.get("SHAREDCORE_PROGRAM")
+from program import PROGRAM, push
 
 
 class PlainCore:
@@ -187,26 +184,11 @@ class MainTests(unittest.TestCase):
 
     @unittest.skipUnless(PROGRAM, "SHAREDCORE_PROGRAM names the built program")
     def test_pushes(self) -> None:
-        payload = os.path.join(self.folder, "payload")
-        with open(payload, "wb") as file:
-            file.write(b"\0\xff")
-
-        def push(call_id: str) -> None:
-            environment = {key: value for key, value in os.environ.items() if not key.startswith("SHAREDCORE_")}
-            environment |= {
-                "SHAREDCORE_CONFIG": "/dev/null", "SHAREDCORE_STATE_DIRECTORY": self.folder,
-                "SHAREDCORE_GROUP": "group", "SHAREDCORE_PUSH_ROUTES": "call=main",
-            }
-            subprocess.run(
-                [PROGRAM, "push", call_id, "--type", "call", "--account", "work", "--payload", payload],
-                env=environment, check=True, stdout=subprocess.DEVNULL,
-            )
-
         with Group(self.directory, role="main") as group, Main(group, PlainCore) as main:
             main.wait_until_started(60)
             pushes = main.pushes()
             self.assertIsNone(pushes.next(timeout=0.05))
-            push("1")
+            push(self.folder, "1", b"\0\xff")
             taken = pushes.next(timeout=60)
             self.assertEqual(taken.push, Push("1", "call", "work", b"\0\xff"))
             taken.give_back()
@@ -214,12 +196,8 @@ class MainTests(unittest.TestCase):
             self.assertTrue(taken.acknowledge())
             with self.assertRaises(sharedcore.HandleError):
                 taken.acknowledge()
-            push("2")
-
-            async def take() -> sharedcore.TakenPush:
-                return await asyncio.wait_for(anext(pushes), 60)
-
-            self.assertEqual(asyncio.run(take()).push.call_id, "2")
+            push(self.folder, "2", b"")
+            self.assertEqual(next(pushes).push.call_id, "2")
             main.close()
             self.assertEqual(list(pushes), [])
             pushes.close()
