@@ -7,7 +7,7 @@ import math
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from ctypes import byref, c_uint64
 from itertools import chain
 from types import TracebackType
@@ -16,6 +16,7 @@ from typing import Any, Protocol, Self, Unpack, overload, runtime_checkable
 from . import _library as c
 from . import participants
 from ._library import Owned, SharedCoreError, call, error_of, milliseconds
+from .batons import Baton, BatonEnd, give
 from .calls import Call, CallChanges
 from .group import (
     Delivery, Entry, Guard, Mailbox, Notification, Observation, Operation, Request, Responder, Snapshot, Watch,
@@ -238,6 +239,20 @@ class RestingCore(Core, Protocol):
         """Goes on; ``wake`` says what for: ``call``, ``push``, ``user`` or another. An exception fails the core."""
 
 
+@runtime_checkable
+class MovingCore(Core, Protocol):
+    """A core whose calls move to the next owner, as :class:`sharedcore.MovingCore`."""
+
+    async def hand_over(self, request: StopRequest) -> Baton | None:
+        """In place of ``stop``, for a Main that takes batons: sends nothing from now on, and returns a baton.
+
+        The core keeps its sockets open until ``baton_ended``. One that cannot move its calls stops, and returns None.
+        """
+
+    async def baton_ended(self, end: BatonEnd) -> None:
+        """Ends the calls over the network where ``end.is_own``, and closes what is open."""
+
+
 class _Participant(_Scoped, Owned):
     """A participant whose events the loop handles."""
 
@@ -245,6 +260,8 @@ class _Participant(_Scoped, Owned):
         self._handle = handle
         self._make = core
         self._core: Core | None = None
+        #: The cores that have given a baton, until its end is known.
+        self._given: dict[int, MovingCore] = {}
         self._loop = asyncio.get_running_loop()
         self._requests: dict[int, asyncio.Future[Result]] = {}
         #: The calls that an event of a kind will answer, the oldest first.
@@ -297,13 +314,16 @@ class _Participant(_Scoped, Owned):
             self._run(self._start(event))
         elif event.kind == participants.CORE_STOP:
             self._run(self._stop(event))
+        elif event.kind == participants.BATON_ENDED:
+            given = self._given.pop(event.core)
+            self._run(self._end_core(event.core, lambda: given.baton_ended(event.baton_end)))
         elif event.kind in (participants.CORE_REST, participants.CORE_RESUME):
             self._run(self._rest(event))
         elif event.kind in self._asked:
             _settle(self._asked[event.kind].popleft(), event.error, None)
         elif event.kind == participants.RESULT:
             future = self._requests.pop(event.request)
-            if future.cancelled():
+            if future.cancelled() and event.result.kind == "message":
                 _give_back_later(event.result)
             _settle(future, event.error, event.result)
         elif event.kind == participants.STARTED:
@@ -339,14 +359,42 @@ class _Participant(_Scoped, Owned):
 
     async def _stop(self, event: ParticipantEvent) -> None:
         core, self._core = self._core, None
+        async with self._turn:
+            if not await self._give(core, event):
+                await self._end_core(event.core, lambda: core.stop(event.stop) if core is not None else None)
+
+    async def _give(self, core: Core | None, event: ParticipantEvent) -> bool:
+        """Has a core give a baton where a Main takes one. Returns False where it is to stop without."""
+        if not event.stop.takes or not isinstance(core, MovingCore):
+            return False
         try:
-            if core is not None:
-                async with self._turn:
-                    await core.stop(event.stop)
+            baton = await core.hand_over(event.stop)
+        except Exception:
+            participants.LOGGER.exception("The core could not hand its calls over.")
+            return False
+        if baton is None:
+            answer("sc_core_stopped", event.core)
+            return True
+        self._given[event.core] = core
+        try:
+            give(event.core, baton)
+        except SharedCoreError:
+            participants.LOGGER.exception("The baton was not taken.")
+            del self._given[event.core]
+            await self._end_core(event.core, lambda: core.baton_ended(BatonEnd("refused")))
+        return True
+
+    @staticmethod
+    async def _end_core(core: int, body: Callable[[], Awaitable[None] | None]) -> None:
+        """Runs the last call of a core, and says that it has stopped."""
+        try:
+            ending = body()
+            if ending is not None:
+                await ending
         except Exception:
             participants.LOGGER.exception("The stop of the core failed.")
         finally:
-            answer("sc_core_stopped", event.core)
+            answer("sc_core_stopped", core)
 
     def _request(self, name: str, *arguments: object) -> None:
         """Makes a call that an event answers.

@@ -1,14 +1,16 @@
-"""Participants of asyncio: rests and their holder, and pushes."""
+"""Participants of asyncio: rests and their holder, calls that move, and pushes."""
 
 import asyncio
 import os
+import socket
 import tempfile
 import unittest
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 
 import sharedcore
 from program import PROGRAM, push
-from sharedcore import CoreContext, Message, Push, StopRequest, aio
+from sharedcore import Baton, BatonEnd, Call, CoreContext, Message, OpenCall, Push, StopRequest, aio
 
 
 class PlainCore:
@@ -40,6 +42,35 @@ class QuietCore(PlainCore):
 
     async def resume(self, wake: str) -> None:
         self.events.append("resume " + wake)
+
+
+class LineCore(PlainCore):
+    """A core whose one call moves with its socket."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.call: OpenCall | None = None
+        self.line: socket.socket | None = None
+        self.ended = asyncio.Event()
+
+    async def start(self, context: CoreContext) -> None:
+        await super().start(context)
+        if context.baton is not None:
+            self.events.append(f"{context.baton.kind} {context.baton.data!r} {context.baton.calls}")
+            [descriptor] = context.baton.take_descriptors()
+            self.line = socket.socket(fileno=descriptor)
+            self.call = (await asyncio.to_thread(context.baton.apply))["call-1"]
+
+    async def hand_over(self, request: StopRequest) -> Baton | None:
+        self.events.append(f"hand over {request.takes} {request.reach}")
+        await asyncio.sleep(0)
+        return Baton("line/1", b"a\0b", ["call-1"], [self.line.fileno()])
+
+    async def baton_ended(self, end: BatonEnd) -> None:
+        await asyncio.sleep(0)
+        self.events.append(f"{end.kind} {end.is_own}")
+        self.line.close()
+        self.ended.set()
 
 
 class AioTests(unittest.IsolatedAsyncioTestCase):
@@ -134,6 +165,77 @@ class AioTests(unittest.IsolatedAsyncioTestCase):
                 await asyncio.wait_for(closing, 60)
             self.assertNotIn("stop closing", before)
             self.assertEqual(core.events[-2:], ["quiet", "stop closing"])
+
+    @asynccontextmanager
+    async def asked(self, first: LineCore, second: Callable[[], aio.Core]) -> AsyncIterator[tuple[aio.Group, socket.socket]]:
+        """A call of an Executor's core, and a Main that has asked for it and owns."""
+        first.line, other_end = socket.socketpair()
+        with first.line, other_end:
+            async with (
+                await aio.Group.open(self.directory, role="executor") as group,
+                await aio.Group.open(self.directory, role="main") as other,
+                aio.Executor(group, lambda: first) as executor,
+            ):
+                waiting = executor.ask("none", timeout=120)
+                await self.until(lambda: first.context is not None)
+                call = await asyncio.to_thread(first.context.begin_call, Call("call-1", state="answered"))
+                await asyncio.to_thread(call.set_moves, "line/1")
+                async with aio.Main(other, second, takes_batons=["line/1"], handover_timeout=60) as main:
+                    await asyncio.wait_for(main.wait_until_started(), 60)
+                    yield other, other_end
+                waiting.cancel()
+
+    async def test_call_moves(self) -> None:
+        first, second = LineCore(), LineCore()
+        async with self.asked(first, lambda: second) as (group, other_end):
+            await asyncio.wait_for(first.ended.wait(), 20)
+            self.assertEqual(first.events, ["hand over ('line/1',) descriptors", "applied False"])
+            self.assertEqual(second.events, ["line/1 b'a\\x00b' ('call-1',)"])
+            second.line.sendall(b"x")
+            self.assertEqual(other_end.recv(1), b"x")
+            await asyncio.to_thread(second.call.end, "hungUp")
+            second.line.close()
+            self.assertEqual([call.end_reason for call in await group.calls()], ["hungUp"])
+
+    async def test_core_that_refuses_a_baton(self) -> None:
+        class RefusingCore(PlainCore):
+            async def start(self, context: CoreContext) -> None:
+                await asyncio.to_thread(context.baton.refuse, "no line")
+
+        first = LineCore()
+        async with self.asked(first, RefusingCore) as (group, _):
+            await asyncio.wait_for(first.ended.wait(), 20)
+            self.assertEqual(first.events[-1], "failed True")
+            self.assertEqual([call.end_reason for call in await group.calls()], ["lost"])
+
+    async def test_core_that_gives_no_baton(self) -> None:
+        """One that cannot has stopped; one that raises, or gives a wrong one, is told to stop, or that it was refused."""
+
+        class EmptyCore(LineCore):
+            async def hand_over(self, request: StopRequest) -> Baton | None:
+                return None
+
+        class RaisingCore(LineCore):
+            async def hand_over(self, request: StopRequest) -> Baton | None:
+                raise OSError("no line")
+
+        class WrongCore(LineCore):
+            async def hand_over(self, request: StopRequest) -> Baton | None:
+                return Baton("line/1", b"", [])
+
+        for make, events, log in (
+            (EmptyCore, [], False),
+            (RaisingCore, ["stop handover"], True),
+            (WrongCore, ["refused True"], True),
+        ):
+            with self.subTest(make.__name__):
+                first = make()
+                with self.assertLogs("sharedcore", "ERROR") if log else self.assertNoLogs("sharedcore"):
+                    async with self.asked(first, PlainCore):
+                        await self.until(lambda: first.events == events)
+                with await asyncio.to_thread(sharedcore.Group, self.directory) as group:
+                    self.assertEqual([call.end_reason for call in group.calls()], ["lost"])
+                    group.acknowledge_call("call-1")
 
     async def test_each_finish_waits(self) -> None:
         """Also a later one waits for the core that runs then."""
