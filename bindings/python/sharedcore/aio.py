@@ -86,6 +86,15 @@ class Group(_Scoped):
         """Leaves the group."""
         await asyncio.to_thread(self.blocking.close)
 
+    @property
+    def session(self) -> int:
+        """The identity of this participation; 0 where the group is open to read only."""
+        return self.blocking.session
+
+    async def sync(self) -> None:
+        """Returns when everything that was committed before can be taken from the watches of this group."""
+        await asyncio.to_thread(self.blocking.sync)
+
     async def get(self, key: str) -> Entry | None:
         return await asyncio.to_thread(self.blocking.get, key)
 
@@ -131,6 +140,9 @@ class Group(_Scoped):
 
     async def command(self, call_id: str, command: str, *, timeout: float = 5) -> None:
         await asyncio.to_thread(lambda: self.blocking.command(call_id, command, timeout=timeout))
+
+    async def acknowledge_call(self, call_id: str) -> bool:
+        return await asyncio.to_thread(self.blocking.acknowledge_call, call_id)
 
     async def status(self) -> Status:
         return await asyncio.to_thread(self.blocking.status)

@@ -108,10 +108,10 @@ class AioTests(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(caught.exception.name, "unavailable")
             async with aio.Holder(other) as holder:
                 await self.available(main.rest)
-                self.assertEqual((await group.status()).owner.session, other.blocking.session)
+                self.assertEqual((await group.status()).owner.session, other.session)
                 core.events.clear()
                 await main.resume()
-                self.assertEqual((await group.status()).owner.session, group.blocking.session)
+                self.assertEqual((await group.status()).owner.session, group.session)
                 self.assertEqual(core.events, ["resume user"])
                 self.assertTrue(holder.is_open)
             core.events.clear()
@@ -201,10 +201,16 @@ class AioTests(unittest.IsolatedAsyncioTestCase):
         class RefusingCore(PlainCore):
             async def start(self, context: CoreContext) -> None:
                 await asyncio.to_thread(context.baton.refuse, "no line")
+                try:
+                    await asyncio.to_thread(context.baton.apply)
+                except sharedcore.GuardFailedError:
+                    refused.set()
 
+        refused = asyncio.Event()
         first = LineCore()
         async with self.asked(first, RefusingCore) as (group, _):
             await asyncio.wait_for(first.ended.wait(), 20)
+            self.assertTrue(refused.is_set())
             self.assertEqual(first.events[-1], "failed True")
             self.assertEqual([call.end_reason for call in await group.calls()], ["lost"])
 
@@ -233,9 +239,10 @@ class AioTests(unittest.IsolatedAsyncioTestCase):
                 with self.assertLogs("sharedcore", "ERROR") if log else self.assertNoLogs("sharedcore"):
                     async with self.asked(first, PlainCore):
                         await self.until(lambda: first.events == events)
-                with await asyncio.to_thread(sharedcore.Group, self.directory) as group:
-                    self.assertEqual([call.end_reason for call in group.calls()], ["lost"])
-                    group.acknowledge_call("call-1")
+                async with await aio.Group.open(self.directory) as group:
+                    self.assertEqual([call.end_reason for call in await group.calls()], ["lost"])
+                    self.assertTrue(await group.acknowledge_call("call-1"))
+                    self.assertFalse(await group.acknowledge_call("call-1"))
 
     async def test_each_finish_waits(self) -> None:
         """Also a later one waits for the core that runs then."""
@@ -258,6 +265,40 @@ class AioTests(unittest.IsolatedAsyncioTestCase):
                 self.assertTrue(await asyncio.to_thread(result.acknowledge))
                 await asyncio.wait_for(executor.finish(), 60)
                 self.assertEqual(events, ["start", "stop served"])
+
+    async def test_message_for_a_cancelled_task_is_given_back(self) -> None:
+        core = PlainCore()
+        async with (
+            await aio.Group.open(self.directory, role="main") as group,
+            await aio.Group.open(self.directory, role="executor") as other,
+            await aio.Group.open(self.directory, role="executor") as third,
+            aio.Main(group, lambda: core) as main,
+            aio.Executor(other, PlainCore) as executor,
+            aio.Executor(third, PlainCore) as next_executor,
+        ):
+            await asyncio.wait_for(main.wait_until_started(), 60)
+            waiting = executor.ask("7", timeout=60)
+            waiting.cancel()
+            await asyncio.to_thread(core.context.deliver, Message("7", text="hello"))
+            result = await asyncio.wait_for(next_executor.message("7", timeout=60), 60)
+            self.assertEqual(result.message.text, "hello")
+
+    async def test_executor_that_insists(self) -> None:
+        async with (
+            await aio.Group.open(self.directory, role="main") as group,
+            await aio.Group.open(self.directory, role="executor") as other,
+            aio.Main(group, PlainCore) as main,
+            aio.Executor(other, PlainCore) as executor,
+        ):
+            await asyncio.wait_for(main.wait_until_started(), 60)
+            with self.assertRaises(sharedcore.RefusedError):
+                await asyncio.wait_for(executor.ask("7", timeout=60, insists=True), 60)
+
+    async def test_sync(self) -> None:
+        async with await aio.Group.open(self.directory) as group:
+            await group.sync()
+        with self.assertRaises(sharedcore.HandleError):
+            await group.sync()
 
     async def test_calls_of_an_ended_participant(self) -> None:
         """None waits for an event that does not come."""

@@ -63,6 +63,14 @@ class GroupTests(unittest.TestCase):
                 threading.Timer(0.1, group.close).start()
                 self.assertEqual(list(watch), [])
 
+    def test_sync(self) -> None:
+        with Group(self.directory) as group, Group(self.directory) as other, group.watch(snapshot=False) as watch:
+            other.put("a", b"1")
+            group.sync()
+            self.assertEqual(watch.next(timeout=30).changes[0].new.value, b"1")
+        with self.assertRaises(sharedcore.HandleError):
+            group.sync()
+
     def test_mailbox(self) -> None:
         with Group(self.directory) as group, group.mailbox("outbox", capacity=1) as outbox:
             self.assertIsNone(outbox.take())

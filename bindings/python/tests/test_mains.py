@@ -163,6 +163,38 @@ class MainTests(unittest.TestCase):
                 self.assertEqual([call.end_reason for call in other.calls()], ["hungUp"])
             self.assertFalse(waiting.done() and waiting.exception() is None)
 
+    def test_core_that_refuses_a_baton(self) -> None:
+        """The calls are over, and the former owner ends them."""
+
+        class RefusingCore(PlainCore):
+            def start(self, context: CoreContext) -> None:
+                context.baton.refuse("no line")
+                try:
+                    context.baton.apply()
+                except sharedcore.GuardFailedError:
+                    refused.set()
+
+        refused = threading.Event()
+        first = LineCore()
+        first.line, other_end = socket.socketpair()
+        self.addCleanup(other_end.close)
+        with (
+            Group(self.directory, role="executor") as group,
+            Group(self.directory, role="main") as other,
+            Executor(group, lambda: first) as executor,
+        ):
+            executor.ask("none", timeout=120)
+            while first.context is None:
+                time.sleep(0.005)
+            call = first.context.begin_call(Call("call-1", state="answered"))
+            call.set_moves("line/1")
+            with Main(other, RefusingCore, takes_batons=["line/1"], handover_timeout=60) as main:
+                main.wait_until_started(60)
+                self.assertTrue(first.ended.wait(20), first.events)
+                self.assertTrue(refused.is_set())
+                self.assertEqual(first.events[-1], "failed True")
+                self.assertEqual([call.end_reason for call in other.calls()], ["lost"])
+
     def test_options(self) -> None:
         with Group(self.directory, role="main") as group:
             with self.assertRaises(TypeError):
