@@ -107,6 +107,7 @@ c-library: dependencies
 # The Python package with the library in it, in .build/wheel: checked by auditwheel, installed in a fresh environment, used once.
 wheel: dependencies
 	@Scripts/install-dependencies binutils python3 python3-venv
+	@Scripts/python-wheel --check
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" OPTIMIZED="$(OPTIMIZED)" Scripts/c-library
 	Scripts/python-wheel
 

@@ -514,6 +514,13 @@ class RefusedError(SharedCoreError):
     """Another Main owns the core, or the other side refuses a request or a command."""
 
 
+class UnsupportedError(SharedCoreError):
+    """The backend, the system or the core cannot do this, or libzmq is not there, which a group over a hub needs.
+
+    The message says what to install.
+    """
+
+
 class WaitTimeoutError(SharedCoreError, TimeoutError):
     """A message, a reply or the answer to a command did not come in time."""
 
@@ -521,6 +528,7 @@ class WaitTimeoutError(SharedCoreError, TimeoutError):
 _ERRORS: dict[int, type[SharedCoreError]] = {
     GUARD_FAILED: GuardFailedError,
     CLOSED: ClosedError,
+    UNSUPPORTED: UnsupportedError,
     HANDLE: HandleError,
     FORKED: ForkedError,
     REFUSED: RefusedError,

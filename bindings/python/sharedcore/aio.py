@@ -6,14 +6,17 @@ import asyncio
 import math
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from ctypes import byref, c_uint64
+from itertools import chain
 from types import TracebackType
-from typing import Any, Protocol, Self, Unpack, overload
+from typing import Any, Protocol, Self, Unpack, overload, runtime_checkable
 
 from . import _library as c
 from . import participants
 from ._library import Owned, SharedCoreError, call, error_of, milliseconds
+from .batons import Baton, BatonEnd, give
 from .calls import Call, CallChanges
 from .group import (
     Delivery, Entry, Guard, Mailbox, Notification, Observation, Operation, Request, Responder, Snapshot, Watch,
@@ -23,6 +26,7 @@ from .messages import InboxPage, MessageState
 from .participants import (
     CoreContext, ParticipantEvent, ParticipantOptions, Result, StopRequest, answer, fail, next_event, open_participant,
 )
+from .pushes import Pushes, begin_pushes
 from .status import Status, TimelinePage
 
 
@@ -82,6 +86,15 @@ class Group(_Scoped):
         """Leaves the group."""
         await asyncio.to_thread(self.blocking.close)
 
+    @property
+    def session(self) -> int:
+        """The identity of this participation; 0 where the group is open to read only."""
+        return self.blocking.session
+
+    async def sync(self) -> None:
+        """Returns when everything that was committed before can be taken from the watches of this group."""
+        await asyncio.to_thread(self.blocking.sync)
+
     async def get(self, key: str) -> Entry | None:
         return await asyncio.to_thread(self.blocking.get, key)
 
@@ -127,6 +140,9 @@ class Group(_Scoped):
 
     async def command(self, call_id: str, command: str, *, timeout: float = 5) -> None:
         await asyncio.to_thread(lambda: self.blocking.command(call_id, command, timeout=timeout))
+
+    async def acknowledge_call(self, call_id: str) -> bool:
+        return await asyncio.to_thread(self.blocking.acknowledge_call, call_id)
 
     async def status(self) -> Status:
         return await asyncio.to_thread(self.blocking.status)
@@ -198,11 +214,15 @@ def _give_back(attempt: asyncio.Future[Delivery | Request | None]) -> None:
         return
     taken = attempt.result()
     if taken is not None:
-        # Of the loop, which may end before it has run.
-        threading.Thread(target=_give_back_now, args=[taken], name="sharedcore").start()
+        _give_back_later(taken)
 
 
-def _give_back_now(taken: Delivery | Request) -> None:
+def _give_back_later(taken: Delivery | Request | Result) -> None:
+    # Of the loop, which may end before it has run.
+    threading.Thread(target=_give_back_now, args=[taken], name="sharedcore").start()
+
+
+def _give_back_now(taken: Delivery | Request | Result) -> None:
     try:
         taken.give_back()
     except SharedCoreError:
@@ -220,6 +240,31 @@ class Core(Protocol):
         """Disconnects. Called also after a start that raised."""
 
 
+@runtime_checkable
+class RestingCore(Core, Protocol):
+    """A core that can be quiet and stay registered, as :class:`sharedcore.RestingCore`."""
+
+    async def rest(self) -> None:
+        """Sends and writes nothing from now on. An exception fails the core."""
+
+    async def resume(self, wake: str) -> None:
+        """Goes on; ``wake`` says what for: ``call``, ``push``, ``user`` or another. An exception fails the core."""
+
+
+@runtime_checkable
+class MovingCore(Core, Protocol):
+    """A core whose calls move to the next owner, as :class:`sharedcore.MovingCore`."""
+
+    async def hand_over(self, request: StopRequest) -> Baton | None:
+        """In place of ``stop``, for a Main that takes batons: sends nothing from now on, and returns a baton.
+
+        The core keeps its sockets open until ``baton_ended``. One that cannot move its calls stops, and returns None.
+        """
+
+    async def baton_ended(self, end: BatonEnd) -> None:
+        """Ends the calls over the network where ``end.is_own``, and closes what is open."""
+
+
 class _Participant(_Scoped, Owned):
     """A participant whose events the loop handles."""
 
@@ -227,13 +272,22 @@ class _Participant(_Scoped, Owned):
         self._handle = handle
         self._make = core
         self._core: Core | None = None
+        #: The cores that have given a baton, until its end is known.
+        self._given: dict[int, MovingCore] = {}
         self._loop = asyncio.get_running_loop()
         self._requests: dict[int, asyncio.Future[Result]] = {}
+        #: The calls that an event of a kind will answer, the oldest first.
+        self._asked: dict[int, deque[asyncio.Future[None]]] = {
+            kind: deque() for kind in (participants.FINISHED, participants.RESTED, participants.RESUMED)
+        }
         self._started: asyncio.Future[None] = self._loop.create_future()
-        self._finished: asyncio.Future[None] = self._loop.create_future()
         self._ended: asyncio.Future[None] = self._loop.create_future()
         self._over: asyncio.Future[None] = self._loop.create_future()
+        #: Why no event comes any more.
+        self._end: SharedCoreError | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        #: Held while a call of the core runs that tells it to rest, to resume or to stop: one may take longer than the group waits.
+        self._turn = asyncio.Lock()
         self._descriptor = self.fileno()
         self._loop.add_reader(self._descriptor, self._take)
 
@@ -256,7 +310,10 @@ class _Participant(_Scoped, Owned):
             end = error_of(c.CLOSED, "The participant has ended.", "participant")
             if isinstance(error, SharedCoreError):
                 end = error
-            waiting: list[asyncio.Future[Any]] = [self._started, self._finished, self._ended, *self._requests.values()]
+            self._end = end
+            waiting: list[asyncio.Future[Any]] = [
+                self._started, self._ended, *self._requests.values(), *chain(*self._asked.values()),
+            ]
             for each in waiting:
                 if not each.done():
                     each.set_exception(end)
@@ -269,12 +326,20 @@ class _Participant(_Scoped, Owned):
             self._run(self._start(event))
         elif event.kind == participants.CORE_STOP:
             self._run(self._stop(event))
+        elif event.kind == participants.BATON_ENDED:
+            given = self._given.pop(event.core)
+            self._run(self._end_core(event.core, lambda: given.baton_ended(event.baton_end)))
+        elif event.kind in (participants.CORE_REST, participants.CORE_RESUME):
+            self._run(self._rest(event))
+        elif event.kind in self._asked:
+            _settle(self._asked[event.kind].popleft(), event.error, None)
         elif event.kind == participants.RESULT:
-            _settle(self._requests.pop(event.request), event.error, event.result)
+            future = self._requests.pop(event.request)
+            if future.cancelled() and event.result.kind == "message":
+                _give_back_later(event.result)
+            _settle(future, event.error, event.result)
         elif event.kind == participants.STARTED:
             _settle(self._started, event.error, None)
-        elif event.kind == participants.FINISHED:
-            _settle(self._finished, event.error, None)
         elif event.kind == participants.ENDED:
             _settle(self._ended, event.error, None)
 
@@ -285,22 +350,79 @@ class _Participant(_Scoped, Owned):
 
     async def _start(self, event: ParticipantEvent) -> None:
         try:
-            self._core = self._make()
+            self._core, self._turn = self._make(), asyncio.Lock()
             await self._core.start(CoreContext(event.core, event.epoch, event.baton))
         except Exception as error:
             fail(event.core, error)
         else:
             answer("sc_core_started", event.core)
 
+    async def _rest(self, event: ParticipantEvent) -> None:
+        core, is_rest = self._core, event.kind == participants.CORE_REST
+        try:
+            # Main.rest() asks no other core.
+            assert isinstance(core, RestingCore)
+            async with self._turn:
+                await (core.rest() if is_rest else core.resume(event.stop.reason))
+        except Exception as error:
+            fail(event.core, error)
+        else:
+            answer("sc_core_rested" if is_rest else "sc_core_resumed", event.core)
+
     async def _stop(self, event: ParticipantEvent) -> None:
         core, self._core = self._core, None
+        async with self._turn:
+            if not await self._give(core, event):
+                await self._end_core(event.core, lambda: core.stop(event.stop) if core is not None else None)
+
+    async def _give(self, core: Core | None, event: ParticipantEvent) -> bool:
+        """Has a core give a baton where a Main takes one. Returns False where it is to stop without."""
+        if not event.stop.takes or not isinstance(core, MovingCore):
+            return False
         try:
-            if core is not None:
-                await core.stop(event.stop)
+            baton = await core.hand_over(event.stop)
+        except Exception:
+            participants.LOGGER.exception("The core could not hand its calls over.")
+            return False
+        if baton is None:
+            answer("sc_core_stopped", event.core)
+            return True
+        self._given[event.core] = core
+        try:
+            give(event.core, baton)
+        except SharedCoreError:
+            participants.LOGGER.exception("The baton was not taken.")
+            del self._given[event.core]
+            await self._end_core(event.core, lambda: core.baton_ended(BatonEnd("refused")))
+        return True
+
+    @staticmethod
+    async def _end_core(core: int, body: Callable[[], Awaitable[None] | None]) -> None:
+        """Runs the last call of a core, and says that it has stopped."""
+        try:
+            ending = body()
+            if ending is not None:
+                await ending
         except Exception:
             participants.LOGGER.exception("The stop of the core failed.")
         finally:
-            answer("sc_core_stopped", event.core)
+            answer("sc_core_stopped", core)
+
+    def _request(self, name: str, *arguments: object) -> None:
+        """Makes a call that an event answers.
+
+        :raises SharedCoreError: no event comes any more.
+        """
+        if self._end is not None:
+            raise self._end
+        call(name, self._handle, *arguments)
+
+    async def _ask(self, name: str, kind: int) -> None:
+        """Makes a call, and waits for the event of a kind that answers it."""
+        self._request(name)
+        future: asyncio.Future[None] = self._loop.create_future()
+        self._asked[kind].append(future)
+        await future
 
     async def wait_until_ended(self) -> None:
         """Waits for the end of the participation; raises why, if not by :meth:`aclose`."""
@@ -334,6 +456,26 @@ class Main(_Participant):
         """Says that a message of exactly this identity was shown. Returns whether it waited to be."""
         return await asyncio.to_thread(participants.acknowledge, self._handle, call_id, sequence)
 
+    async def rest(self) -> None:
+        """Lets this Main sleep: its core is made quiet, and the holder of the group owns for it (contract C26).
+
+        :raises SharedCoreError: ``unavailable`` without a holder, ``unsupported`` for a core that is no :class:`RestingCore`,
+            and others, where the core goes on in place of resting.
+        """
+        participants.require_rest(isinstance(self._core, RestingCore))
+        await self._ask("sc_main_rest", participants.RESTED)
+
+    async def resume(self) -> None:
+        """Owns for itself again. Returns when the core goes on."""
+        await self._ask("sc_main_resume", participants.RESUMED)
+
+    async def pushes(self) -> Pushes:
+        """Begins to take the pushes that the host routes to Main, for ``async for``. Those of an earlier call end.
+
+        The calls of a push block: use :func:`asyncio.to_thread`.
+        """
+        return await asyncio.to_thread(begin_pushes, self._handle)
+
 
 class Executor(_Participant):
     """The short-lived process: it gets the message of its call-id, from the owner or with a core of its own."""
@@ -341,21 +483,47 @@ class Executor(_Participant):
     def __init__(self, group: Group, core: Callable[[], Core], **options: Unpack[ParticipantOptions]) -> None:
         super().__init__(open_participant("sc_executor_open", group.blocking, **options), core)
 
-    async def message(self, call_id: str, timeout: float, *, sequence: str | None = None) -> Result:
-        """Waits for the message of a call-id, at most so many seconds: of any sequence, or of one.
+    def ask(
+        self, call_id: str, timeout: float, *, sequence: str | None = None, insists: bool = False
+    ) -> asyncio.Future[Result]:
+        """Asks for the message of a call-id, of any sequence or of one. The future has the result or the error.
 
-        :raises WaitTimeoutError: it has not come.
+        With ``insists`` a core of this Executor has to run; it is refused while a Main owns. A message that comes to a
+        future that is cancelled is given back.
         """
         request = c_uint64()
-        call(
-            "sc_executor_ask", self._handle, c.c_text(call_id), c.optional_c_text(sequence), milliseconds(timeout),
-            byref(request),
+        self._request(
+            "sc_executor_insist" if insists else "sc_executor_ask", c.c_text(call_id), c.optional_c_text(sequence),
+            milliseconds(timeout), byref(request),
         )
         future: asyncio.Future[Result] = self._loop.create_future()
         self._requests[request.value] = future
-        return await future
+        return future
+
+    async def message(self, call_id: str, timeout: float, *, sequence: str | None = None) -> Result:
+        """Waits for the message of a call-id, at most so many seconds: of any sequence, or of one.
+
+        A message that comes to a task that is cancelled is given back.
+
+        :raises WaitTimeoutError: it has not come.
+        """
+        return await self.ask(call_id, timeout, sequence=sequence)
 
     async def finish(self) -> None:
         """Returns when the core, where it runs here, has served all calls and stopped."""
-        call("sc_executor_finish", self._handle)
-        await asyncio.shield(self._finished)
+        await self._ask("sc_executor_finish", participants.FINISHED)
+
+
+class _NoCore:
+    async def start(self, context: CoreContext) -> None:
+        """A holder starts no core."""
+
+    async def stop(self, request: StopRequest) -> None:
+        """A holder stops no core."""
+
+
+class Holder(_Participant):
+    """A process that owns for a Main that rests. Its group has another role than ``main`` and ``executor``."""
+
+    def __init__(self, group: Group, **options: Unpack[ParticipantOptions]) -> None:
+        super().__init__(open_participant("sc_holder_open", group.blocking, **options), _NoCore)

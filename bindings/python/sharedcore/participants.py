@@ -5,11 +5,13 @@ from __future__ import annotations
 import ctypes
 import logging
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from ctypes import byref, c_char_p, c_int32, c_uint64
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Protocol, TypedDict, Unpack, runtime_checkable
 
 from . import _library as c
@@ -274,6 +276,15 @@ def acknowledge(main: int, call_id: str, sequence: str | None) -> bool:
     return bool(acknowledged.value)
 
 
+def require_rest(can_rest: bool) -> None:
+    """Raises where the core of a Main that is to rest cannot.
+
+    :raises SharedCoreError: ``unsupported``.
+    """
+    if not can_rest:
+        raise error_of(c.UNSUPPORTED, "This core cannot be quiet and stay registered.", "core")
+
+
 class _Participant(Scoped):
     """The thread of a participant, which runs the calls of its core."""
 
@@ -285,11 +296,12 @@ class _Participant(Scoped):
         self._given: dict[int, MovingCore] = {}
         self._lock = threading.Lock()
         self._requests: dict[int, Future[Result]] = {}
+        #: The calls that an event of a kind will answer, the oldest first.
+        self._asked: dict[int, deque[Future[None]]] = {kind: deque() for kind in (FINISHED, RESTED, RESUMED)}
         self._started: Future[None] = Future()
-        self._finished: Future[None] = Future()
         self._ended: Future[None] = Future()
-        self._rested: Future[None] = Future()
-        self._resumed: Future[None] = Future()
+        #: Why no event comes any more.
+        self._end: SharedCoreError | None = None
         self._thread = threading.Thread(target=self._run, args=[handle], name="sharedcore", daemon=True)
         self._thread.start()
 
@@ -317,8 +329,9 @@ class _Participant(Scoped):
             if isinstance(error, SharedCoreError):
                 end = error
             with self._lock:
+                self._end = end
                 waiting: list[Future[Any]] = [
-                    self._started, self._finished, self._ended, self._rested, self._resumed, *self._requests.values(),
+                    self._started, self._ended, *self._requests.values(), *chain(*self._asked.values()),
                 ]
             for each in waiting:
                 if not each.done():
@@ -352,20 +365,35 @@ class _Participant(Scoped):
                 fail(event.core, error)
             else:
                 answer("sc_core_rested" if event.kind == CORE_REST else "sc_core_resumed", event.core)
-        elif event.kind == RESTED:
-            _settle(self._rested, event.error, None)
-        elif event.kind == RESUMED:
-            _settle(self._resumed, event.error, None)
+        elif event.kind in self._asked:
+            with self._lock:
+                asked = self._asked[event.kind].popleft()
+            _settle(asked, event.error, None)
         elif event.kind == RESULT:
             with self._lock:
                 future = self._requests.pop(event.request)
             _settle(future, event.error, event.result)
         elif event.kind == STARTED:
             _settle(self._started, event.error, None)
-        elif event.kind == FINISHED:
-            _settle(self._finished, event.error, None)
         elif event.kind == ENDED:
             _settle(self._ended, event.error, None)
+
+    def _request(self, name: str, *arguments: object) -> None:
+        """Makes a call that an event answers. The thread that has the event waits for the lock of the caller.
+
+        :raises SharedCoreError: no event comes any more.
+        """
+        if self._end is not None:
+            raise self._end
+        call(name, self._handle, *arguments)
+
+    def _ask(self, name: str, kind: int) -> None:
+        """Makes a call, and waits for the event of a kind that answers it."""
+        future: Future[None] = Future()
+        with self._lock:
+            self._request(name)
+            self._asked[kind].append(future)
+        future.result()
 
     def _give(self, core: Core | None, event: ParticipantEvent) -> bool:
         """Has a core give a baton where a Main takes one. Returns False where it is to stop without."""
@@ -447,17 +475,12 @@ class Main(_Participant):
         :raises SharedCoreError: ``unavailable`` without a holder, ``unsupported`` for a core that is no :class:`RestingCore`,
             and others, where the core goes on in place of resting.
         """
-        if not isinstance(self._core, RestingCore):
-            raise error_of(c.UNSUPPORTED, "This core cannot be quiet and stay registered.", "core")
-        self._rested = Future()
-        call("sc_main_rest", self._handle)
-        self._rested.result()
+        require_rest(isinstance(self._core, RestingCore))
+        self._ask("sc_main_rest", RESTED)
 
     def resume(self) -> None:
         """Owns for itself again. Returns when the core goes on."""
-        self._resumed = Future()
-        call("sc_main_resume", self._handle)
-        self._resumed.result()
+        self._ask("sc_main_resume", RESUMED)
 
 
 class Executor(_Participant):
@@ -480,10 +503,9 @@ class Executor(_Participant):
         """
         request = c_uint64()
         future: Future[Result] = Future()
-        # The thread that has the answer waits here until the request is noted.
         with self._lock:
-            call(
-                "sc_executor_insist" if insists else "sc_executor_ask", self._handle, c.c_text(call_id),
+            self._request(
+                "sc_executor_insist" if insists else "sc_executor_ask", c.c_text(call_id),
                 c.optional_c_text(sequence), milliseconds(timeout), byref(request),
             )
             self._requests[request.value] = future
@@ -498,8 +520,7 @@ class Executor(_Participant):
 
     def finish(self) -> None:
         """Returns when the core, where it runs here, has served all calls and stopped."""
-        call("sc_executor_finish", self._handle)
-        self._finished.result()
+        self._ask("sc_executor_finish", FINISHED)
 
 
 class _NoCore:

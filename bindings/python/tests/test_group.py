@@ -3,6 +3,8 @@
 import asyncio
 import multiprocessing
 import os
+import subprocess
+import sys
 import tempfile
 import threading
 import tomllib
@@ -62,6 +64,14 @@ class GroupTests(unittest.TestCase):
                 # Closing the group ends what it has open.
                 threading.Timer(0.1, group.close).start()
                 self.assertEqual(list(watch), [])
+
+    def test_sync(self) -> None:
+        with Group(self.directory) as group, Group(self.directory) as other, group.watch(snapshot=False) as watch:
+            other.put("a", b"1")
+            group.sync()
+            self.assertEqual(watch.next(timeout=30).changes[0].new.value, b"1")
+        with self.assertRaises(sharedcore.HandleError):
+            group.sync()
 
     def test_mailbox(self) -> None:
         with Group(self.directory) as group, group.mailbox("outbox", capacity=1) as outbox:
@@ -141,6 +151,28 @@ class GroupTests(unittest.TestCase):
             self.assertIsNone(mailbox.take(timeout=-1))
             with self.assertRaises(ValueError):
                 mailbox.take(timeout=float("nan"))
+
+    def test_without_libzmq(self) -> None:
+        """Groups in files work, and a group over a hub raises an error of its own type that says what to install."""
+        # A file that is no library, which the loader finds before the system's.
+        folder = os.path.join(os.path.dirname(self.directory), "libraries")
+        os.mkdir(folder)
+        Path(folder, "libzmq.so.5").touch()
+        program = """if True:
+            import sys
+            from sharedcore import Group, UnsupportedError
+            with Group(sys.argv[1]) as group:
+                group.put("a", b"1")
+            try:
+                Group(sys.argv[1] + "-hub", backend="zmq", settings={"zmq.endpoint": "ipc://" + sys.argv[1] + ".ipc"})
+            except UnsupportedError as error:
+                print(error.name, error.message)
+        """
+        child = subprocess.run(
+            [sys.executable, "-c", program, self.directory], check=True, stdout=subprocess.PIPE, text=True, timeout=60,
+            env=os.environ | {"LD_LIBRARY_PATH": folder + ":" + os.environ.get("LD_LIBRARY_PATH", "")},
+        )
+        self.assertRegex(child.stdout, "^unsupported .*install it .*libzmq5")
 
     def test_one_version(self) -> None:
         text = (Path(__file__).parents[1] / "pyproject.toml").read_text()

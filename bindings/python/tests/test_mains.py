@@ -1,9 +1,7 @@
 """Rests, batons, critical sections and pushes of participants in Python."""
 
-import asyncio
 import os
 import socket
-import subprocess
 import tempfile
 import threading
 import time
@@ -13,8 +11,7 @@ import sharedcore
 from sharedcore import (
     Baton, BatonEnd, Call, CoreContext, Executor, Group, Holder, Main, OpenCall, Push, StopRequest,
 )
-
-PROGRAM = os.environ.get("SHAREDCORE_PROGRAM")
+from program import PROGRAM, push
 
 
 class PlainCore:
@@ -98,6 +95,41 @@ class MainTests(unittest.TestCase):
                 main.resume()
             self.assertEqual(core.events, ["rest", "resume user"])
 
+    def test_two_rests_at_once(self) -> None:
+        """Each has an answer."""
+        told, quiet = threading.Event(), threading.Event()
+
+        class SlowCore(QuietCore):
+            def rest(self) -> None:
+                told.set()
+                quiet.wait(60)
+
+        def rest() -> None:
+            try:
+                main.rest()
+            except sharedcore.SharedCoreError as error:
+                answers.append(error.name)
+            else:
+                answers.append("rested")
+
+        answers: list[str] = []
+        with (
+            Group(self.directory, role="main") as group,
+            Group(self.directory, role="holder") as other,
+            Holder(other),
+            Main(group, SlowCore) as main,
+        ):
+            main.wait_until_started(60)
+            threads = [threading.Thread(target=rest, daemon=True) for _ in range(2)]
+            threads[0].start()
+            self.assertTrue(told.wait(60), answers)
+            threads[1].start()
+            time.sleep(0.1)
+            quiet.set()
+            for thread in threads:
+                thread.join(30)
+            self.assertEqual(sorted(answers), ["refused", "rested"])
+
     def test_core_that_cannot_rest(self) -> None:
         with Group(self.directory, role="main") as group, Main(group, PlainCore) as main:
             main.wait_until_started(60)
@@ -131,6 +163,38 @@ class MainTests(unittest.TestCase):
                 self.assertEqual([call.end_reason for call in other.calls()], ["hungUp"])
             self.assertFalse(waiting.done() and waiting.exception() is None)
 
+    def test_core_that_refuses_a_baton(self) -> None:
+        """The calls are over, and the former owner ends them."""
+
+        class RefusingCore(PlainCore):
+            def start(self, context: CoreContext) -> None:
+                context.baton.refuse("no line")
+                try:
+                    context.baton.apply()
+                except sharedcore.GuardFailedError:
+                    refused.set()
+
+        refused = threading.Event()
+        first = LineCore()
+        first.line, other_end = socket.socketpair()
+        self.addCleanup(other_end.close)
+        with (
+            Group(self.directory, role="executor") as group,
+            Group(self.directory, role="main") as other,
+            Executor(group, lambda: first) as executor,
+        ):
+            executor.ask("none", timeout=120)
+            while first.context is None:
+                time.sleep(0.005)
+            call = first.context.begin_call(Call("call-1", state="answered"))
+            call.set_moves("line/1")
+            with Main(other, RefusingCore, takes_batons=["line/1"], handover_timeout=60) as main:
+                main.wait_until_started(60)
+                self.assertTrue(first.ended.wait(20), first.events)
+                self.assertTrue(refused.is_set())
+                self.assertEqual(first.events[-1], "failed True")
+                self.assertEqual([call.end_reason for call in other.calls()], ["lost"])
+
     def test_options(self) -> None:
         with Group(self.directory, role="main") as group:
             with self.assertRaises(TypeError):
@@ -152,26 +216,11 @@ class MainTests(unittest.TestCase):
 
     @unittest.skipUnless(PROGRAM, "SHAREDCORE_PROGRAM names the built program")
     def test_pushes(self) -> None:
-        payload = os.path.join(self.folder, "payload")
-        with open(payload, "wb") as file:
-            file.write(b"\0\xff")
-
-        def push(call_id: str) -> None:
-            environment = {key: value for key, value in os.environ.items() if not key.startswith("SHAREDCORE_")}
-            environment |= {
-                "SHAREDCORE_CONFIG": "/dev/null", "SHAREDCORE_STATE_DIRECTORY": self.folder,
-                "SHAREDCORE_GROUP": "group", "SHAREDCORE_PUSH_ROUTES": "call=main",
-            }
-            subprocess.run(
-                [PROGRAM, "push", call_id, "--type", "call", "--account", "work", "--payload", payload],
-                env=environment, check=True, stdout=subprocess.DEVNULL,
-            )
-
         with Group(self.directory, role="main") as group, Main(group, PlainCore) as main:
             main.wait_until_started(60)
             pushes = main.pushes()
             self.assertIsNone(pushes.next(timeout=0.05))
-            push("1")
+            push(self.folder, "1", b"\0\xff")
             taken = pushes.next(timeout=60)
             self.assertEqual(taken.push, Push("1", "call", "work", b"\0\xff"))
             taken.give_back()
@@ -179,12 +228,8 @@ class MainTests(unittest.TestCase):
             self.assertTrue(taken.acknowledge())
             with self.assertRaises(sharedcore.HandleError):
                 taken.acknowledge()
-            push("2")
-
-            async def take() -> sharedcore.TakenPush:
-                return await asyncio.wait_for(anext(pushes), 60)
-
-            self.assertEqual(asyncio.run(take()).push.call_id, "2")
+            push(self.folder, "2", b"")
+            self.assertEqual(next(pushes).push.call_id, "2")
             main.close()
             self.assertEqual(list(pushes), [])
             pushes.close()

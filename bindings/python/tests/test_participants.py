@@ -8,6 +8,7 @@ import select
 import signal
 import tempfile
 import threading
+import time
 import unittest
 
 import sharedcore
@@ -103,6 +104,12 @@ class ParticipantTests(unittest.TestCase):
                 with Main(other, lambda: MailCore(events)) as second:
                     with self.assertRaises(sharedcore.RefusedError):
                         second.wait_until_started(60)
+                    with self.assertRaises(sharedcore.RefusedError):
+                        second.wait_until_ended(60)
+                    second._thread.join(60)
+                    # No event answers any more.
+                    with self.assertRaises(sharedcore.ClosedError):
+                        second.resume()
 
     def test_core_that_fails(self) -> None:
         with Group(self.directory, role="main") as group, Main(group, FailingCore) as main:
@@ -126,6 +133,109 @@ class ParticipantTests(unittest.TestCase):
                     executor.finish()
                 with self.assertRaises(sharedcore.WaitTimeoutError):
                     executor.message("8", timeout=0.05)
+
+    def test_each_finish_waits(self) -> None:
+        """Also a later one waits for the core that runs then."""
+        events: list[str] = []
+
+        class SlowCore(MailCore):
+            def stop(self, request: StopRequest) -> None:
+                threading.Event().wait(0.1)
+                super().stop(request)
+
+        with Group(self.directory, role="executor") as group, Executor(group, lambda: SlowCore(events)) as executor:
+            for call_id in ("1", "2"):
+                events.clear()
+                group.put("server/" + call_id, b"x")
+                executor.message(call_id, timeout=30).acknowledge()
+                executor.finish()
+                self.assertEqual(events, ["start", "stop served"])
+
+    def test_core_that_fails_while_it_runs(self) -> None:
+        """It is told to stop, its Main starts the next one, and the timeline has the reason."""
+        contexts: list[CoreContext] = []
+        reasons: list[str] = []
+
+        class Core:
+            def start(self, context: CoreContext) -> None:
+                contexts.append(context)
+
+            def stop(self, request: StopRequest) -> None:
+                reasons.append(request.reason)
+
+        with Group(self.directory, role="main") as group, Main(group, Core) as main:
+            main.wait_until_started(60)
+            contexts[0].fail("the server is gone")
+            deadline = time.monotonic() + 60
+            while len(contexts) < 2:
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.005)
+            self.assertEqual(reasons, ["failed"])
+            self.assertGreater(contexts[1].epoch, contexts[0].epoch)
+            sentences = [entry.sentence for entry in group.timeline().entries]
+            self.assertTrue(any("the server is gone" in sentence for sentence in sentences), sentences)
+
+    def test_executor_that_insists(self) -> None:
+        """A core of its own has to run, also when the inbox has the message; it is refused while a Main owns."""
+        events: list[str] = []
+        with Group(self.directory, role="main") as group, Group(self.directory, role="executor") as other:
+            group.put("server/7", b"hello")
+            with Executor(other, lambda: MailCore(events)) as executor:
+                with Main(group, lambda: MailCore(events)) as main:
+                    main.wait_until_started(60)
+                    with self.assertRaises(sharedcore.RefusedError):
+                        executor.ask("7", timeout=60, insists=True).result(60)
+                self.assertEqual(events, ["start", "stop closing"])
+                self.assertEqual(executor.message("7", timeout=30).kind, "message")
+                self.assertEqual(events, ["start", "stop closing"])
+                executor.ask("7", timeout=30, insists=True)
+                deadline = time.monotonic() + 60
+                while len(events) < 3:
+                    self.assertLess(time.monotonic(), deadline)
+                    time.sleep(0.005)
+                self.assertEqual(events[2], "start")
+
+    def test_main_takes_over(self) -> None:
+        events: list[str] = []
+        with Group(self.directory, role="main") as group, Group(self.directory, role="main") as other:
+            with Main(group, lambda: MailCore(events), handover_timeout=60) as main:
+                main.wait_until_started(60)
+                with Main(other, lambda: MailCore(events), handover_timeout=60, takes_over=True) as second:
+                    second.wait_until_started(60)
+                    self.assertEqual(events, ["start", "stop handover", "start"])
+                    with self.assertRaises(sharedcore.SharedCoreError) as caught:
+                        main.wait_until_ended(60)
+                    self.assertEqual(caught.exception.name, "superseded")
+
+    def test_main_that_insists(self) -> None:
+        """It does not wait for the activities of the owner; one that does not insist waits."""
+        contexts: list[CoreContext] = []
+
+        class Core(MailCore):
+            def start(self, context: CoreContext) -> None:
+                super().start(context)
+                contexts.append(context)
+
+        for insists in (False, True):
+            with (
+                self.subTest(insists=insists),
+                Group(self.directory, role="executor") as group,
+                Group(self.directory, role="main") as other,
+                Executor(group, lambda: Core([])) as executor,
+            ):
+                contexts.clear()
+                executor.ask("none", timeout=120)
+                while not contexts:
+                    time.sleep(0.005)
+                activity = contexts[0].begin_activity("sync", "1", bound=60)
+                with Main(other, lambda: MailCore([]), insists=insists) as main:
+                    if insists:
+                        main.wait_until_started(30)
+                    else:
+                        with self.assertRaises(TimeoutError):
+                            main.wait_until_started(1)
+                        activity.end()
+                        main.wait_until_started(30)
 
     def test_executor_hands_over_to_main(self) -> None:
         events: list[str] = []

@@ -1,0 +1,22 @@
+"""The built program ``sharedcore`` beside programs in Python."""
+
+import os
+import subprocess
+
+PROGRAM = os.environ.get("SHAREDCORE_PROGRAM")
+
+
+def push(folder: str, call_id: str, payload: bytes) -> None:
+    """Has the host push a call to the Main of the group ``group`` of a folder."""
+    path = os.path.join(folder, "payload")
+    with open(path, "wb") as file:
+        file.write(payload)
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("SHAREDCORE_")}
+    environment |= {
+        "SHAREDCORE_CONFIG": "/dev/null", "SHAREDCORE_STATE_DIRECTORY": folder,
+        "SHAREDCORE_GROUP": "group", "SHAREDCORE_PUSH_ROUTES": "call=main",
+    }
+    subprocess.run(
+        [PROGRAM, "push", call_id, "--type", "call", "--account", "work", "--payload", path],
+        env=environment, check=True, stdout=subprocess.DEVNULL,
+    )

@@ -1,0 +1,353 @@
+"""Participants of asyncio: rests and their holder, calls that move, and pushes."""
+
+import asyncio
+import os
+import socket
+import tempfile
+import unittest
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import sharedcore
+from program import PROGRAM, push
+from sharedcore import Baton, BatonEnd, Call, CoreContext, Message, OpenCall, Push, StopRequest, aio
+
+
+class PlainCore:
+    """A core that notes what it is told."""
+
+    def __init__(self) -> None:
+        self.events: list[str] = []
+        self.context: CoreContext | None = None
+
+    async def start(self, context: CoreContext) -> None:
+        self.context = context
+
+    async def stop(self, request: StopRequest) -> None:
+        self.events.append("stop " + request.reason)
+
+
+class QuietCore(PlainCore):
+    """A core that stays registered in a rest, and says when each call of it begins and ends."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.quiet = asyncio.Event()
+        self.quiet.set()
+
+    async def rest(self) -> None:
+        self.events.append("rest")
+        await self.quiet.wait()
+        self.events.append("quiet")
+
+    async def resume(self, wake: str) -> None:
+        self.events.append("resume " + wake)
+
+
+class LineCore(PlainCore):
+    """A core whose one call moves with its socket."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.call: OpenCall | None = None
+        self.line: socket.socket | None = None
+        self.ended = asyncio.Event()
+
+    async def start(self, context: CoreContext) -> None:
+        await super().start(context)
+        if context.baton is not None:
+            self.events.append(f"{context.baton.kind} {context.baton.data!r} {context.baton.calls}")
+            [descriptor] = context.baton.take_descriptors()
+            self.line = socket.socket(fileno=descriptor)
+            self.call = (await asyncio.to_thread(context.baton.apply))["call-1"]
+
+    async def hand_over(self, request: StopRequest) -> Baton | None:
+        self.events.append(f"hand over {request.takes} {request.reach}")
+        await asyncio.sleep(0)
+        return Baton("line/1", b"a\0b", ["call-1"], [self.line.fileno()])
+
+    async def baton_ended(self, end: BatonEnd) -> None:
+        await asyncio.sleep(0)
+        self.events.append(f"{end.kind} {end.is_own}")
+        self.line.close()
+        self.ended.set()
+
+
+class AioTests(unittest.IsolatedAsyncioTestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.directory = os.path.join(folder.name, "group")
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        async with asyncio.timeout(60):
+            while not condition():
+                await asyncio.sleep(0.005)
+
+    async def available(self, call: Callable[[], Awaitable[None]]) -> None:
+        """Repeats a rest until the Main has learned of the holder, by its watch."""
+        async with asyncio.timeout(60):
+            while True:
+                try:
+                    return await call()
+                except sharedcore.SharedCoreError as error:
+                    if error.name != "unavailable":
+                        raise
+
+    async def test_rest(self) -> None:
+        core = QuietCore()
+        async with (
+            await aio.Group.open(self.directory, role="main") as group,
+            await aio.Group.open(self.directory, role="holder") as other,
+            aio.Main(group, lambda: core) as main,
+        ):
+            await asyncio.wait_for(main.wait_until_started(), 60)
+            with self.assertRaises(sharedcore.SharedCoreError) as caught:
+                await main.rest()
+            self.assertEqual(caught.exception.name, "unavailable")
+            async with aio.Holder(other) as holder:
+                await self.available(main.rest)
+                self.assertEqual((await group.status()).owner.session, other.session)
+                core.events.clear()
+                await main.resume()
+                self.assertEqual((await group.status()).owner.session, group.session)
+                self.assertEqual(core.events, ["resume user"])
+                self.assertTrue(holder.is_open)
+            core.events.clear()
+        self.assertEqual(core.events, ["stop closing"])
+
+    async def test_core_that_cannot_rest(self) -> None:
+        async with await aio.Group.open(self.directory, role="main") as group, aio.Main(group, PlainCore) as main:
+            await asyncio.wait_for(main.wait_until_started(), 60)
+            with self.assertRaises(sharedcore.SharedCoreError) as caught:
+                await main.rest()
+            self.assertEqual(caught.exception.name, "unsupported")
+
+    async def test_core_that_fails_to_rest(self) -> None:
+        class LoudCore(QuietCore):
+            async def rest(self) -> None:
+                raise OSError("no line")
+
+        core = LoudCore()
+        async with (
+            await aio.Group.open(self.directory, role="main") as group,
+            await aio.Group.open(self.directory, role="holder") as other,
+            aio.Holder(other),
+            aio.Main(group, lambda: core) as main,
+        ):
+            await asyncio.wait_for(main.wait_until_started(), 60)
+            with self.assertRaises(sharedcore.SharedCoreError) as caught:
+                await self.available(main.rest)
+            self.assertEqual(caught.exception.name, "coreFailed")
+            self.assertIn("no line", caught.exception.message)
+            await self.until(lambda: core.events != [])
+
+    async def test_calls_of_a_core_take_turns(self) -> None:
+        """A core that is not quiet in time is told to stop when the call has returned, not within it."""
+        core = QuietCore()
+        core.quiet.clear()
+        async with (
+            await aio.Group.open(self.directory, role="main") as group,
+            await aio.Group.open(self.directory, role="holder") as other,
+            aio.Holder(other),
+        ):
+            async with aio.Main(group, lambda: core, stop_timeout=0.5) as main:
+                await asyncio.wait_for(main.wait_until_started(), 60)
+                with self.assertRaises(sharedcore.SharedCoreError) as caught:
+                    await self.available(main.rest)
+                self.assertEqual(caught.exception.name, "coreFailed")
+                closing = asyncio.create_task(main.aclose())
+                # The participant does not wait for the core longer than its time.
+                await asyncio.wait_for(main.wait_until_ended(), 60)
+                before = list(core.events)
+                core.quiet.set()
+                await asyncio.wait_for(closing, 60)
+            self.assertNotIn("stop closing", before)
+            self.assertEqual(core.events[-2:], ["quiet", "stop closing"])
+
+    @asynccontextmanager
+    async def asked(self, first: LineCore, second: Callable[[], aio.Core]) -> AsyncIterator[tuple[aio.Group, socket.socket]]:
+        """A call of an Executor's core, and a Main that has asked for it and owns."""
+        first.line, other_end = socket.socketpair()
+        with first.line, other_end:
+            async with (
+                await aio.Group.open(self.directory, role="executor") as group,
+                await aio.Group.open(self.directory, role="main") as other,
+                aio.Executor(group, lambda: first) as executor,
+            ):
+                waiting = executor.ask("none", timeout=120)
+                await self.until(lambda: first.context is not None)
+                call = await asyncio.to_thread(first.context.begin_call, Call("call-1", state="answered"))
+                await asyncio.to_thread(call.set_moves, "line/1")
+                async with aio.Main(other, second, takes_batons=["line/1"], handover_timeout=60) as main:
+                    await asyncio.wait_for(main.wait_until_started(), 60)
+                    yield other, other_end
+                waiting.cancel()
+
+    async def test_call_moves(self) -> None:
+        first, second = LineCore(), LineCore()
+        async with self.asked(first, lambda: second) as (group, other_end):
+            await asyncio.wait_for(first.ended.wait(), 20)
+            self.assertEqual(first.events, ["hand over ('line/1',) descriptors", "applied False"])
+            self.assertEqual(second.events, ["line/1 b'a\\x00b' ('call-1',)"])
+            second.line.sendall(b"x")
+            self.assertEqual(other_end.recv(1), b"x")
+            await asyncio.to_thread(second.call.end, "hungUp")
+            second.line.close()
+            self.assertEqual([call.end_reason for call in await group.calls()], ["hungUp"])
+
+    async def test_core_that_refuses_a_baton(self) -> None:
+        class RefusingCore(PlainCore):
+            async def start(self, context: CoreContext) -> None:
+                await asyncio.to_thread(context.baton.refuse, "no line")
+                try:
+                    await asyncio.to_thread(context.baton.apply)
+                except sharedcore.GuardFailedError:
+                    refused.set()
+
+        refused = asyncio.Event()
+        first = LineCore()
+        async with self.asked(first, RefusingCore) as (group, _):
+            await asyncio.wait_for(first.ended.wait(), 20)
+            self.assertTrue(refused.is_set())
+            self.assertEqual(first.events[-1], "failed True")
+            self.assertEqual([call.end_reason for call in await group.calls()], ["lost"])
+
+    async def test_core_that_gives_no_baton(self) -> None:
+        """One that cannot has stopped; one that raises, or gives a wrong one, is told to stop, or that it was refused."""
+
+        class EmptyCore(LineCore):
+            async def hand_over(self, request: StopRequest) -> Baton | None:
+                return None
+
+        class RaisingCore(LineCore):
+            async def hand_over(self, request: StopRequest) -> Baton | None:
+                raise OSError("no line")
+
+        class WrongCore(LineCore):
+            async def hand_over(self, request: StopRequest) -> Baton | None:
+                return Baton("line/1", b"", [])
+
+        for make, events, log in (
+            (EmptyCore, [], False),
+            (RaisingCore, ["stop handover"], True),
+            (WrongCore, ["refused True"], True),
+        ):
+            with self.subTest(make.__name__):
+                first = make()
+                with self.assertLogs("sharedcore", "ERROR") if log else self.assertNoLogs("sharedcore"):
+                    async with self.asked(first, PlainCore):
+                        await self.until(lambda: first.events == events)
+                async with await aio.Group.open(self.directory) as group:
+                    self.assertEqual([call.end_reason for call in await group.calls()], ["lost"])
+                    self.assertTrue(await group.acknowledge_call("call-1"))
+                    self.assertFalse(await group.acknowledge_call("call-1"))
+
+    async def test_each_finish_waits(self) -> None:
+        """Also a later one waits for the core that runs then."""
+        events: list[str] = []
+
+        class Core(PlainCore):
+            async def start(self, context: CoreContext) -> None:
+                events.append("start")
+                for call_id in ("1", "2"):
+                    await asyncio.to_thread(context.deliver, Message(call_id))
+
+            async def stop(self, request: StopRequest) -> None:
+                await asyncio.sleep(0.1)
+                events.append("stop " + request.reason)
+
+        async with await aio.Group.open(self.directory, role="executor") as group, aio.Executor(group, Core) as executor:
+            for call_id in ("1", "2"):
+                events.clear()
+                result = await executor.ask(call_id, timeout=30, insists=True)
+                self.assertTrue(await asyncio.to_thread(result.acknowledge))
+                await asyncio.wait_for(executor.finish(), 60)
+                self.assertEqual(events, ["start", "stop served"])
+
+    async def test_message_for_a_cancelled_task_is_given_back(self) -> None:
+        core = PlainCore()
+        async with (
+            await aio.Group.open(self.directory, role="main") as group,
+            await aio.Group.open(self.directory, role="executor") as other,
+            await aio.Group.open(self.directory, role="executor") as third,
+            aio.Main(group, lambda: core) as main,
+            aio.Executor(other, PlainCore) as executor,
+            aio.Executor(third, PlainCore) as next_executor,
+        ):
+            await asyncio.wait_for(main.wait_until_started(), 60)
+            waiting = executor.ask("7", timeout=60)
+            waiting.cancel()
+            await asyncio.to_thread(core.context.deliver, Message("7", text="hello"))
+            result = await asyncio.wait_for(next_executor.message("7", timeout=60), 60)
+            self.assertEqual(result.message.text, "hello")
+
+    async def test_executor_that_insists(self) -> None:
+        async with (
+            await aio.Group.open(self.directory, role="main") as group,
+            await aio.Group.open(self.directory, role="executor") as other,
+            aio.Main(group, PlainCore) as main,
+            aio.Executor(other, PlainCore) as executor,
+        ):
+            await asyncio.wait_for(main.wait_until_started(), 60)
+            with self.assertRaises(sharedcore.RefusedError):
+                await asyncio.wait_for(executor.ask("7", timeout=60, insists=True), 60)
+
+    async def test_sync(self) -> None:
+        async with await aio.Group.open(self.directory) as group:
+            await group.sync()
+        with self.assertRaises(sharedcore.HandleError):
+            await group.sync()
+
+    async def test_calls_of_an_ended_participant(self) -> None:
+        """None waits for an event that does not come."""
+        async with (
+            await aio.Group.open(self.directory, role="main") as group,
+            await aio.Group.open(self.directory, role="main") as other,
+            aio.Main(group, PlainCore) as main,
+        ):
+            await asyncio.wait_for(main.wait_until_started(), 60)
+            async with aio.Main(other, PlainCore) as second:
+                for call in (second.wait_until_started, second.wait_until_ended):
+                    with self.assertRaises(sharedcore.RefusedError):
+                        await asyncio.wait_for(call(), 60)
+                with self.assertRaises(sharedcore.ClosedError):
+                    await asyncio.wait_for(second.resume(), 30)
+
+    @unittest.skipUnless(PROGRAM, "SHAREDCORE_PROGRAM names the built program")
+    async def test_pushes(self) -> None:
+        async def follow() -> None:
+            async for taken in pushes:
+                found.append(taken.push)
+                # The first one is given back once, and comes again.
+                if len(found) == 1:
+                    await asyncio.to_thread(taken.give_back)
+                else:
+                    self.assertTrue(await asyncio.to_thread(taken.acknowledge))
+
+        found: list[Push] = []
+        async with await aio.Group.open(self.directory, role="main") as group:
+            async with aio.Main(group, PlainCore) as main:
+                await asyncio.wait_for(main.wait_until_started(), 60)
+                pushes = await main.pushes()
+                # A task that is cancelled takes none.
+                waiting = asyncio.create_task(anext(pushes))
+                await asyncio.sleep(0.05)
+                waiting.cancel()
+                with self.assertRaises(asyncio.CancelledError):
+                    await waiting
+                following = asyncio.create_task(follow())
+                await asyncio.to_thread(push, self.folder, "1", b"\0\xff")
+                await self.until(lambda: len(found) == 2)
+                await asyncio.to_thread(push, self.folder, "2", b"")
+                await self.until(lambda: len(found) == 3)
+            # They end with the Main.
+            await asyncio.wait_for(following, 60)
+            pushes.close()
+        first = Push("1", "call", "work", b"\0\xff")
+        self.assertEqual(found, [first, first, Push("2", "call", "work", b"")])
+
+
+if __name__ == "__main__":
+    unittest.main()
