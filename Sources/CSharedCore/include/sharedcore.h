@@ -137,7 +137,8 @@ int32_t sc_open_configured(const sc_options *options, sc_group *group, sc_error 
 /* Gets the session of this handle: the revision at which it began, which is its identity in the group. Returns SC_NOTHING, and gets
    0, for a group that is open to read only. */
 int32_t sc_session(sc_group group, uint64_t *session, sc_error *error);
-/* Returns when everything that was committed before can be taken from this handle's watches and observations. */
+/* Returns when this handle shows everything that was committed before. Its watches and observations have it soon: give their next
+   call a timeout, or poll their descriptors. */
 int32_t sc_sync(sc_group group, sc_error *error);
 
 enum { SC_PERSISTENT = 0, SC_SESSION = 1, SC_EXPIRING = 2 };

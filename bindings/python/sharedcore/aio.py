@@ -92,7 +92,7 @@ class Group(_Scoped):
         return self.blocking.session
 
     async def sync(self) -> None:
-        """Returns when everything that was committed before can be taken from the watches of this group."""
+        """Returns when this handle shows everything that was committed before. Its watches have it soon."""
         await asyncio.to_thread(self.blocking.sync)
 
     async def get(self, key: str) -> Entry | None:

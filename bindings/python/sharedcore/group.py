@@ -244,7 +244,7 @@ class Group(Scoped):
         return session.value
 
     def sync(self) -> None:
-        """Returns when everything that was committed before can be taken from the watches of this group."""
+        """Returns when this handle shows everything that was committed before. Its watches have it soon."""
         call("sc_sync", self._handle)
 
     def get(self, key: str) -> Entry | None:
