@@ -206,6 +206,33 @@ extension ZMQTests {
             #expect(intake.isEmpty && intake.next() == nil)
         }
 
+        @Test(
+            "a connection that repeats an unanswered request is served beside others that always have one",
+            arguments: [true, false])
+        func repeatedRequest(isProtected: Bool) {
+            let armed = FailPoint.arm(isProtected ? "" : "hub.passedOver:fail*")
+            defer { armed.disarm() }
+            var intake = Intake()
+            func append(_ connection: UInt8) {
+                var message = IncomingMessage()
+                message.frames = [[connection]]
+                intake.append(message, from: HubAddress(door: 0, connection: [connection]))
+            }
+            // A hello, the request, and what it has missed.
+            for _ in 0..<3 { append(0) }
+            for connection in 1..<20 as Range<UInt8> { append(connection) }
+            var turns = 0
+            var left = 3
+            while left > 0, turns < 2_000, let next = intake.next() {
+                turns += 1
+                let connection = next.address.connection[0]
+                intake.charge(.milliseconds(5))
+                // The next request of a client comes when it has the answer to its last one.
+                if connection == 0 { left -= 1 } else { append(connection) }
+            }
+            #expect(isProtected ? turns <= 2 * 2 * 20 + 20 : left == 2, "\(turns) turns, \(left) left")
+        }
+
         @Test("a request that comes behind many of another connection has its turn before them")
         func laterRequest() async throws {
             let stage = try HubStage()

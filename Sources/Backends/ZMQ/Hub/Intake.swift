@@ -1,4 +1,5 @@
 internal import CoreAPI
+internal import Platform
 
 /// The messages that a hub has received and not answered yet, and the order in which they are answered.
 ///
@@ -13,6 +14,8 @@ struct Intake {
         let user: String
         var messages: [IncomingMessage]
         var served: Duration
+        /// How often others were served since it was, or since it came.
+        var passedOver = 0
     }
 
     private var lines: [Line] = []
@@ -29,6 +32,10 @@ struct Intake {
     /// How many messages are taken in before the earlier ones are answered: further ones wait in the library, and then
     /// at the clients.
     static let limit = 64
+    /// A connection that was passed over this many times for each one that waits, and each key, is next: more often than
+    /// turns that are shared by keys and connections pass over one. Those that come anew with each of their messages
+    /// begin with the lowest clock, so that they would keep out for ever one that waits with a second message.
+    private static let patience = 2
     static let byteLimit = 64 << 20
 
     var isEmpty: Bool { count == 0 }
@@ -50,12 +57,17 @@ struct Intake {
     /// Takes out the next message.
     mutating func next() -> (address: HubAddress, message: IncomingMessage)? {
         forgetIdle()
-        let index = lines.indices.min { first, second in
+        let overdue = lines.indices.max { lines[$0].passedOver < lines[$1].passedOver }
+        let lowest = lines.indices.min { first, second in
             let (first, second) = (lines[first], lines[second])
             let (firstUser, secondUser) = (users[first.user] ?? .zero, users[second.user] ?? .zero)
             return firstUser == secondUser ? first.served < second.served : firstUser < secondUser
         }
-        guard let index else { return nil }
+        guard let overdue, let lowest else { return nil }
+        let isOverdue = lines[overdue].passedOver >= Self.patience * lines.count * max(users.count, 1)
+        let index = isOverdue && !FailPoint.fails("hub.passedOver") ? overdue : lowest
+        for other in lines.indices { lines[other].passedOver += 1 }
+        lines[index].passedOver = 0
         let line = lines[index]
         lineTime = max(lineTime, line.served)
         userTime = max(userTime, users[line.user] ?? .zero)
