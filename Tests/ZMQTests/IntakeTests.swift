@@ -230,7 +230,7 @@ extension ZMQTests {
                 // The next request of a client comes when it has the answer to its last one.
                 if connection == 0 { left -= 1 } else { append(connection) }
             }
-            #expect(isProtected ? turns <= 2 * 2 * 20 + 20 : left == 2, "\(turns) turns, \(left) left")
+            #expect(isProtected ? turns <= 3 * 2 * 20 : left == 2, "\(turns) turns, \(left) left")
         }
 
         @Test("a request that comes behind many of another connection has its turn before them")

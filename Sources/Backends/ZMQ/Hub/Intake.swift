@@ -14,8 +14,8 @@ struct Intake {
         let user: String
         var messages: [IncomingMessage]
         var served: Duration
-        /// How often others were served since it was, or since it came.
-        var passedOver = 0
+        /// How often others were served since it was, or since it came: each time as the part that was one turn of a round.
+        var passedOver = 0.0
     }
 
     private var lines: [Line] = []
@@ -32,10 +32,10 @@ struct Intake {
     /// How many messages are taken in before the earlier ones are answered: further ones wait in the library, and then
     /// at the clients.
     static let limit = 64
-    /// A connection that was passed over this many times for each one that waits, and each key, is next: more often than
-    /// turns that are shared by keys and connections pass over one. Those that come anew with each of their messages
-    /// begin with the lowest clock, so that they would keep out for ever one that waits with a second message.
-    private static let patience = 2
+    /// A connection that was passed over for this many rounds is next. In a round, each connection of each key could have
+    /// had a turn, so that turns shared by keys and connections pass over none for so long. Those that come anew with each
+    /// of their messages begin with the lowest clock, and would keep out for ever one that waits with a second message.
+    private static let patience = 2.0
     static let byteLimit = 64 << 20
 
     var isEmpty: Bool { count == 0 }
@@ -64,9 +64,10 @@ struct Intake {
             return firstUser == secondUser ? first.served < second.served : firstUser < secondUser
         }
         guard let overdue, let lowest else { return nil }
-        let isOverdue = lines[overdue].passedOver >= Self.patience * lines.count * max(users.count, 1)
+        let isOverdue = lines[overdue].passedOver >= Self.patience
         let index = isOverdue && !FailPoint.fails("hub.passedOver") ? overdue : lowest
-        for other in lines.indices { lines[other].passedOver += 1 }
+        let turn = 1 / Double(lines.count * max(users.count, 1))
+        for other in lines.indices { lines[other].passedOver += turn }
         lines[index].passedOver = 0
         let line = lines[index]
         lineTime = max(lineTime, line.served)
