@@ -10,7 +10,7 @@ struct ProgramTests {
     func values() throws {
         defer { try? FileManager.default.removeItem(at: directory) }
         #expect(try run("set", "greeting", "hello").status == 0)
-        #expect(try run("get", "greeting").output == "hello\n")
+        #expect(try run("get", "greeting").output == "hello")
         #expect(FileManager.default.fileExists(atPath: directory.appending(path: "default/group.sqlite").path))
         #expect(try run("backends").output.contains("sqlite  added"))
     }
