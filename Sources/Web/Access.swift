@@ -47,7 +47,8 @@ final class Access: Sendable {
     func isNamed(by request: WebRequest) -> Bool {
         guard let host = request["host"] else { return false }
         let names = ["127.0.0.1", "localhost"]
-        if let port { return names.contains { host == "\($0):\(port)" } }
+        // Clients leave out the port that is HTTP's own.
+        if let port { return names.contains { host == "\($0):\(port)" || (port == 80 && host == $0) } }
         let parts = host.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         return names.contains(String(parts[0])) && (parts.count == 1 || UInt16(parts[1]) != nil)
     }
@@ -84,9 +85,10 @@ final class Access: Sendable {
     func admits(_ request: WebRequest) -> Bool {
         guard let session = state.withLock({ $0.session }), let key = request["x-sharedcore-key"] else { return false }
         let cookies = (request["cookie"] ?? "").split(separator: ";").map { $0.drop { $0 == " " } }
+        // A server of another user can set a cookie of this name beside ours, for a path of its own.
         let own = cookies.filter { $0.hasPrefix(cookieName + "=") }
-        guard own.count == 1 else { return false }
-        let hasCookie = Self.isEqual(String(own[0].dropFirst(cookieName.count + 1)), session.cookie)
+        let hasCookie = own.map { Self.isEqual(String($0.dropFirst(cookieName.count + 1)), session.cookie) }.contains(
+            true)
         return Self.isEqual(key, session.key) && hasCookie
     }
 

@@ -11,7 +11,11 @@ final class Site: Sendable {
     private let server: RequestServer
 
     private static let requestByteCount = 16 << 10
-    private static let peerCount = 256
+    /// How many may be connected. Each takes a descriptor, and a process that gets none for its threads is ended by the
+    /// system's libraries: some are kept for them and for the group.
+    private static var peerCount: Int {
+        min(256, max(8, (SpareDescriptors.count ?? 1024) - ProgramStart.descriptorCount))
+    }
     /// The most bytes that are kept for a peer that reads slowly; a document and its head fit.
     private static let unsentByteCount = WebAnswer.documentByteCount + 4096
     private static let pageCount = 200

@@ -67,8 +67,9 @@ class Admission(Case):
             for left in ("Cookie", "X_SharedCore_Key"):
                 self.assertEqual(self.web.get(path, **{left: None}).status, 401, path)
             self.assertEqual(self.web.get(path, Cookie=self.web.cookie + "0").status, 401)
-            self.assertEqual(self.web.get(path, Cookie=f"{self.web.cookie}; {self.web.cookie}").status, 401)
             self.assertEqual(self.web.get(path, X_SharedCore_Key="0" * 64).status, 401)
+        # A cookie of this name that another port's server has set keeps no browser out.
+        self.assertEqual(self.web.get(paths[0], Cookie=f"{self.web.cookie}0; {self.web.cookie}").status, 200)
         for path in paths[:-1]:
             self.assertEqual(self.web.get(path).status, 200, path)
 
