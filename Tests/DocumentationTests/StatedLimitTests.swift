@@ -166,7 +166,7 @@ struct StatedLimitTests {
         Limit("UTF-8 that are converted | #; the", mail + "EncodedWords.swift", "convertedCount = "),
         Limit("`-_.:+`, at most #, those", mail + "MailText.swift", "(1..."),
         Limit("one line of at most #;", "ProgramOutput/ProgramText.swift", "maximumLineByteCount = "),
-        Limit("# connections are held at most", "Host/Serve/RequestServer.swift", "peerCount = "),
+        Limit("# connections are held at most", "Host/Serve/RequestServer.swift", "peerCount: Int = "),
         Limit("shut it out: within # of the change", "Host/Hub/ClientListWatch.swift", "unwatchedPause = "),
         Limit("into a container, it takes # at most", "Host/Hub/ClientListWatch.swift", "longestPause = "),
         Limit("each for # until its request", "Host/Metrics/MetricsServer.swift", "patience = "),
