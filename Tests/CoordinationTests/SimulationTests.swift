@@ -8,8 +8,8 @@ struct SimulationTests {
     @Test(
         "C1-C10, C13, C14, C16, C17, C23, C25, C26: no schedule of faults breaks a rule",
         arguments: 0..<8 as Range<UInt64>)
-    func noScheduleBreaksARule(part: UInt64) async {
-        let report = await onThread { Campaign(seeds: part * 40..<(part + 1) * 40).run() }
+    func noScheduleBreaksARule(part: UInt64) async throws {
+        let report = try await onThread { Campaign(seeds: part * 40..<(part + 1) * 40).run() }
         #expect(report.failures.map { "seed \($0.seed): \($0.violation)" } == [])
         // Schedules in which nothing happens prove nothing.
         #expect(report.histories.count >= 39)
@@ -46,7 +46,7 @@ struct SimulationTests {
         ])
     func mutantIsCaught(name: String) async throws {
         let mutant = try #require(Mutant.every.first { $0.name == name })
-        let report = await onThread { Campaign(seeds: 0..<1_000, damagedBy: mutant, patience: 1).run() }
+        let report = try await onThread { Campaign(seeds: 0..<1_000, damagedBy: mutant, patience: 1).run() }
         #expect(!report.failures.isEmpty, "a thousand schedules did not show the damage")
     }
 
@@ -75,7 +75,7 @@ struct SimulationTests {
     func shrinks() async throws {
         let mutant = try #require(
             Mutant.all.first { $0.name == "a take-over that does not ask whether the challenge was answered" })
-        let report = await onThread { Campaign(seeds: 0..<1_000, damagedBy: mutant, patience: 1).run() }
+        let report = try await onThread { Campaign(seeds: 0..<1_000, damagedBy: mutant, patience: 1).run() }
         let failure = try #require(report.failures.first)
         var coverage = Coverage()
         let schedule = Schedule(seed: failure.seed)
@@ -90,8 +90,15 @@ struct SimulationTests {
         #expect(run.lines.count < 25)
     }
 
-    /// Computes for seconds on a thread of its own: on one of the pool's few, the participants of other tests would wait.
-    private func onThread(_ body: @escaping @Sendable () -> Campaign.Report) async -> Campaign.Report {
-        await SerialThread(name: "simulation").run(body)
+    /// Computes for seconds on a thread of its own, with the stack of a first thread: on one of the pool's few, the
+    /// participants of other tests would wait.
+    private func onThread(_ body: @escaping @Sendable () -> Campaign.Report) async throws -> Campaign.Report {
+        try await withCheckedThrowingContinuation { continuation in
+            do throws(SystemCallError) {
+                try OwnedThread.start("simulation", stackByteCount: 8 << 20) { continuation.resume(returning: body()) }
+            } catch {
+                continuation.resume(throwing: error)
+            }
+        }
     }
 }
