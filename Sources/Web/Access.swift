@@ -3,7 +3,7 @@ internal import Platform
 internal import ProgramOutput
 internal import Synchronization
 
-/// Who may read: whoever has exchanged the token of the printed address, once, for a cookie and a key.
+/// Admits the browser that has exchanged the token of the printed address, once, for a cookie and a key.
 ///
 /// A browser sends the cookie to every port of a host, so that a server of another user could get it. The key is sent
 /// by the page alone, to the one port that it came from.

@@ -104,7 +104,7 @@ struct PeerTable {
         return nil
     }
 
-    /// How much is read at once of what nobody asked for.
+    /// How much is read at once of what comes behind a request.
     private static let ignoredByteCount = 4 << 10
 
     /// Takes what a peer has sent.
