@@ -32,9 +32,10 @@ struct Intake {
     /// How many messages are taken in before the earlier ones are answered: further ones wait in the library, and then
     /// at the clients.
     static let limit = 64
-    /// A connection that was passed over for this many rounds is next. In a round, each connection of each key could have
-    /// had a turn, so that turns shared by keys and connections pass over none for so long. Those that come anew with each
-    /// of their messages begin with the lowest clock, and would keep out for ever one that waits with a second message.
+    /// A connection that was passed over for this many rounds is next: those that come anew with each of their messages
+    /// begin with the lowest clock, and would keep out for ever one that waits with a second message. In a round, each
+    /// connection of each key could have had a turn, so that where answers cost the same, none is passed over for so long.
+    /// One whose answers cost more than others' may have more than its part of the time by that.
     private static let patience = 2.0
     static let byteLimit = 64 << 20
 
