@@ -15,8 +15,8 @@ struct MainCommand: HostCommand {
             """
             A line when it owns the core, and a line when it has ended for good; a core that fails in between is \
             started again, and the log says so. Status 1 when another Main owns, or has \
-            taken over. A line for each call when it begins, changes or ends. With --pushes, a line for each push that \
-            push.routes routes to Main, which is dealt with then.
+            taken over. A line for each call that is there and unacknowledged, then for each that begins, changes or \
+            ends. With --pushes, a line for each push that push.routes routes to Main, which is dealt with then.
             """, examples: ["sharedcore main --take-over", "sharedcore main --pushes --json"]))
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions

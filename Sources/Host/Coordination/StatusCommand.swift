@@ -191,7 +191,9 @@ struct StatusOverview: Sendable {
     }
 
     private func line(of activity: Activity) -> String {
-        "busy      \(activity.describe()), for \(clock.age(of: activity.begun))"
+        let left = clock.left(until: activity.latestEnd)
+        return "busy      \(activity.describe()), for \(clock.age(of: activity.begun)), "
+            + (left.map { "at most \($0) more" } ?? "past its bound")
     }
 
     private func line(of session: Session) -> String {

@@ -36,8 +36,15 @@ struct WallTime: Sendable {
     }
 
     /// How long ago an instant was, for people.
-    func age(of instant: BootInstant) -> String {
-        let seconds = instant.duration(to: now).components.seconds
+    func age(of instant: BootInstant) -> String { text(of: instant.duration(to: now)) }
+
+    /// How long it is until an instant of this boot; nil once it has passed.
+    func left(until instant: BootInstant) -> String? {
+        instant > now ? text(of: now.duration(to: instant)) : nil
+    }
+
+    private func text(of duration: Duration) -> String {
+        let seconds = duration.components.seconds
         return switch seconds {
         case ..<120: "\(seconds) s"
         case ..<7200: "\(seconds / 60) min"

@@ -131,6 +131,12 @@ struct OwnershipCommandTests {
                 try main.send(.terminate)
             }
             #expect(try patient.objects().allSatisfy { $0["event"] != .text("owning") })
+            let status = try await program.run("status")
+            #expect(
+                status.output.split(separator: "\n").contains {
+                    $0.hasPrefix("busy      call “1”, for ") && $0.hasSuffix(", at most 3 h more")
+                },
+                "\(status.output)")
             let main = try await program.running("main", "--insist", "--json") { main in
                 try await main.untilOutput(has: 1)
                 try main.send(.terminate)
