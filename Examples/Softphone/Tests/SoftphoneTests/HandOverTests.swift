@@ -244,6 +244,29 @@ extension SoftphoneTests {
         #expect(try phone.calls().contains("\(far.id) ended: lost"))
     }
 
+    @Test("C18: a Main that insists and takes no call interrupts one: the far end gets BYE", .timeLimit(.minutes(1)))
+    func isInterrupted() async throws {
+        let (phone, far, executor) = try answered("insist")
+        defer { far.close() }
+        let group = try await FileGroup.open(
+            directory: phone.directory + "/group", as: SessionDescription(role: .main))
+        let main = try MainParticipant(of: group) { RefusingCore() }
+        let (waits, wait) = AsyncStream<OwnershipWaitReason>.makeStream()
+        let patient = Task { try await main.start { reason in _ = wait.yield(reason) } }
+        for await reason in waits {
+            if case .activity = reason { break }
+        }
+        patient.cancel()
+        _ = await patient.result
+        #expect(far.count(of: "BYE") == 0)
+        try await main.start(insisting: true)
+        #expect(until { far.count(of: "BYE") == 1 })
+        await main.stop()
+        #expect(executor.wait() == 0)
+        #expect(try phone.calls().contains("\(far.id) ended: "))
+        #expect(try Registrar.contacts(of: phone.user).isEmpty)
+    }
+
     @Test("C25: a call that the far end holds moves, stays held, and is resumed")
     func heldCall() throws {
         let (phone, far, executor) = try answered("held")
