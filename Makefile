@@ -69,6 +69,8 @@ check-all: lint docs at-length attack-whole bench-brief c-library wheel without-
 
 # The tests three times over, the suite with the optimized build, the demo again and again.
 at-length: check release
+	@# For the faults of a server behind a plugin.
+	@Scripts/install-dependencies redis-server libhiredis-dev
 	SWIFT="$(SWIFT)" Scripts/test --check
 	SWIFT="$(SWIFT)" Scripts/test --at-length
 	for backend in memory file zmq; do \

@@ -12,6 +12,11 @@
         /// How long clients wait for the hub: on a machine that does much else, its thread may not run for seconds.
         fileprivate static let patience = Duration.seconds(60)
 
+        /// How long a call waits. With a fault it is one that gets no answer.
+        fileprivate static func patience(with fault: ServerFault?) -> Duration {
+            fault == nil ? patience : .seconds(2)
+        }
+
         /// The store behind the hub.
         package enum Storage: Sendable {
             case memory, files, filesOnDisk
@@ -27,6 +32,8 @@
 
         package let name: String
         package let peer: PeerProgram?
+        /// The program of a hub of its own; nil where the cases that kill or fill a hub are left out.
+        private let hub: PeerProgram?
         private let storage: Storage
         private let transport: Transport
         private let parent: String
@@ -34,7 +41,12 @@
         /// - Parameters:
         ///   - parent: The directory in which each group gets one of its own; it must exist, and its path be short.
         ///   - peer: The program that plays a second process.
-        package init(_ storage: Storage, over transport: Transport, in parent: String, peer: PeerProgram?) {
+        ///   - hub: A program that takes an endpoint, a directory and a lease in milliseconds, and is a hub on files.
+        package init(
+            _ storage: Storage, over transport: Transport, in parent: String, peer: PeerProgram?,
+            hub: PeerProgram? = nil
+        ) {
+            self.hub = hub
             self.name = "zmq \(transport) in front of \(storage)"
             self.storage = storage
             self.transport = transport
@@ -59,6 +71,12 @@
         }
 
         package func makeGroup(_ settings: GroupSettings) async throws -> any ConformanceGroup {
+            if let fault = settings.fault {
+                guard case .ipc = transport else {
+                    throw HarnessLimitation("connections are cut and hubs are killed at unix sockets only")
+                }
+                if [.restart, .full].contains(fault) { return try await makeGroup(settings, behindOwnHubFor: fault) }
+            }
             let directory = parent + "/" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
             _ = try Directory.create(path: directory, permissions: 0o700)
             let hub: HubOptions.Storage =
@@ -98,6 +116,18 @@
                 settings: settings)
         }
 
+        /// Makes a group behind a hub that is a process, which can be killed.
+        private func makeGroup(
+            _ settings: GroupSettings, behindOwnHubFor fault: ServerFault
+        ) async throws -> any ConformanceGroup {
+            guard let hub, storage == .files else {
+                throw HarnessLimitation("hubs that are killed and filled are on files, with a program of their own")
+            }
+            let directory = parent + "/" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
+            _ = try Directory.create(path: directory, permissions: 0o700)
+            return try await HubProcessGroup(hub, in: directory, isSmall: fault == .full, settings: settings)
+        }
+
         /// A port, and the one after it for the stream, below those that the system gives away by itself: a hub that
         /// starts again finds both as it left them, also when other programs connect on this machine.
         private static var unusedEndpoint: HubEndpoint {
@@ -129,6 +159,8 @@
         }
 
         private let running: Mutex<Running>
+        /// The connections of the handles, in a group whose connections fail.
+        private let connections = Mutex<[SessionID: [FaultyConnection]]>([:])
         private let options: HubOptions
         private let endpoint: HubEndpoint
         private let parent: String
@@ -159,11 +191,30 @@
             _ description: SessionDescription, requiring requirements: Requirements
         ) async throws(SharedCoreError) -> any SharedGroup {
             try await restartWithMachine()
-            return try await ZMQGroup.open(
+            var (endpoint, ways) = (endpoint, [FaultyConnection]())
+            if settings.fault != nil { (endpoint, ways) = try FaultyConnection.toHub(at: endpoint, in: parent) }
+            let group = try await ZMQGroup.open(
                 endpoint, group: "group", as: description,
                 options: ZMQGroupOptions(
                     requirements: requirements, historyByteCount: settings.historyByteCount ?? 1 << 20,
-                    openTimeout: ZMQHarness.patience, requestTimeout: ZMQHarness.patience, keys: keys))
+                    openTimeout: ZMQHarness.patience, requestTimeout: ZMQHarness.patience(with: settings.fault),
+                    keys: keys))
+            if !ways.isEmpty { connections.withLock { $0[group.session.id] = ways } }
+            return group
+        }
+
+        func cut(_ handle: any SharedGroup) async throws { try change(handle) { $0.cut(true) } }
+        func mend(_ handle: any SharedGroup) async throws { try change(handle) { $0.cut(false) } }
+
+        func delay(_ handle: any SharedGroup, by time: Duration) async throws {
+            try change(handle) { $0.delay(by: time) }
+        }
+
+        private func change(_ handle: any SharedGroup, _ change: (FaultyConnection) -> Void) throws {
+            guard let ways = connections.withLock({ $0[handle.session.id] }) else {
+                throw HarnessLimitation("this handle is not one of a group whose connections fail")
+            }
+            for way in ways { change(way) }
         }
 
         func openToRead(_ description: SessionDescription) async throws -> any SharedGroup {
@@ -187,9 +238,116 @@
         }
 
         func remove() async {
+            for ways in connections.withLock({ Array($0.values) }) { for way in ways { way.end() } }
             await running.withLock { $0.hub }.stop()
             // A group that could not be removed is in the way of no other: each has a name of its own.
             Directory.removeWithFiles(path: parent + "/group")
+            Directory.removeWithFiles(path: parent)
+        }
+    }
+
+    extension FaultyConnection {
+        /// Lays connections that can fail to a hub's two sockets.
+        ///
+        /// - Returns: The endpoint at which the hub is reached through them.
+        static func toHub(
+            at endpoint: HubEndpoint, in directory: String
+        ) throws(SharedCoreError) -> (HubEndpoint, [FaultyConnection]) {
+            let path = directory + "/" + String(UInt32.random(in: 0...UInt32.max), radix: 36)
+            let ends = [
+                (HubEndpoint.ipc(path: path), endpoint), (HubEndpoint.ipc(path: path).stream(), endpoint.stream()),
+            ]
+            var ways: [FaultyConnection] = []
+            for case (.ipc(let near), .ipc(let far)) in ends {
+                do { ways.append(try FaultyConnection(at: near, to: far)) } catch {
+                    throw SharedCoreError(
+                        .system, "A connection that can fail cannot be laid.", at: near, cause: "\(error)")
+                }
+            }
+            return (.ipc(path: path), ways)
+        }
+    }
+
+    /// One group behind a hub in a process of its own, which is killed or has little space.
+    private final class HubProcessGroup: ConformanceGroup {
+        private let program: PeerProgram
+        private let parent: String
+        private let isSmall: Bool
+        private let settings: GroupSettings
+        private let process = Mutex<ChildProcess?>(nil)
+
+        private var endpoint: HubEndpoint { .ipc(path: parent + "/hub") }
+        /// The place of the group's directory, perhaps a file system.
+        private var disk: String { parent + "/disk" }
+
+        init(_ program: PeerProgram, in parent: String, isSmall: Bool, settings: GroupSettings) async throws {
+            self.program = program
+            self.parent = parent
+            self.isSmall = isSmall
+            self.settings = settings
+            _ = try Directory.create(path: disk, permissions: 0o700)
+            try await start()
+        }
+
+        private func start() async throws {
+            var words = [program.path] + program.arguments + [endpoint.description, disk + "/group", "600000"]
+            if isSmall {
+                // A file system of its own, which ends with the hub.
+                words =
+                    [
+                        "unshare", "-m", "sh", "-c",
+                        "mount -t tmpfs -o size=4m,mode=700 none '\(disk)' && exec \"$@\"", "sh",
+                    ] + words
+            }
+            let child = try ChildProcess(words[0], Array(words.dropFirst()), keepsErrors: true)
+            guard try await child.nextLine(timeout: TestTimeout.usual)?.hasPrefix("ready ") == true else {
+                let errors = child.errorText(upTo: 1000)
+                guard !isSmall else {
+                    throw HarnessLimitation("this user or machine cannot mount a small file system: \(errors)")
+                }
+                throw SharedCoreError(.unavailable, "The hub of a test does not start.", at: parent, cause: errors)
+            }
+            process.withLock { $0 = child }
+        }
+
+        func open(
+            _ description: SessionDescription, requiring requirements: Requirements
+        ) async throws(SharedCoreError) -> any SharedGroup {
+            try await ZMQGroup.open(
+                endpoint, group: "group", as: description,
+                options: ZMQGroupOptions(
+                    requirements: requirements, historyByteCount: settings.historyByteCount ?? 1 << 20,
+                    openTimeout: ZMQHarness.patience, requestTimeout: ZMQHarness.patience(with: settings.fault)))
+        }
+
+        func restartServer() async throws {
+            await process.withLock { $0 }?.killNow()
+            try await start()
+        }
+
+        func fillServer() async throws {
+            let file = try OpenFile(path: fillerOfHub, .create)
+            let piece = [UInt8](repeating: 0, count: 4096)
+            var end = 0
+            do throws(SystemCallError) {
+                while true {
+                    try file.write(piece, at: end)
+                    end += piece.count
+                }
+            } catch {
+                guard error.isStorageFull else { throw error }
+            }
+        }
+
+        func emptyServer() async throws { try OpenFile(path: fillerOfHub, .create).truncate(to: 0) }
+
+        /// The filler's path from here: the file system is seen by the hub alone.
+        private var fillerOfHub: String { "/proc/\(process.withLock { $0?.pid ?? 0 })/root" + disk + "/filler" }
+
+        func remove() async {
+            await process.withLock { $0 }?.killNow()
+            Directory.removeWithFiles(path: disk + "/group")
+            Directory.removeWithFiles(path: disk)
             Directory.removeWithFiles(path: parent)
         }
     }

@@ -76,6 +76,28 @@ public protocol ConformanceGroup: Sendable {
 
     /// Lets a handle go on that was held up.
     func simulateContinue(of handle: any SharedGroup) async throws
+
+    /// Holds up everything that passes between a handle and the server, in both directions. Neither is told, as where a
+    /// cable is pulled. For a group with ``ServerFault/cut``.
+    func cut(_ handle: any SharedGroup) async throws
+
+    /// Lets through what was held up, in its order, and what comes.
+    func mend(_ handle: any SharedGroup) async throws
+
+    /// Delays everything that a handle is told from now on by a time, in its order; zero ends the delay. For a group
+    /// with ``ServerFault/delay``.
+    func delay(_ handle: any SharedGroup, by time: Duration) async throws
+
+    /// Kills the server as SIGKILL does, and starts it again at the same address, on what it has stored. Handles stay
+    /// open meanwhile. For a group with ``ServerFault/restart``.
+    func restartServer() async throws
+
+    /// Takes up the space that the server stores the group in, but for at most 64 KiB. For a group with
+    /// ``ServerFault/full``.
+    func fillServer() async throws
+
+    /// Gives that space back.
+    func emptyServer() async throws
 }
 
 extension ConformanceGroup {
@@ -97,6 +119,30 @@ extension ConformanceGroup {
     public func simulateContinue(of handle: any SharedGroup) async throws {
         throw HarnessLimitation("the stop of a participant cannot be simulated here")
     }
+
+    public func cut(_ handle: any SharedGroup) async throws { throw HarnessLimitation.noFaults }
+    public func mend(_ handle: any SharedGroup) async throws { throw HarnessLimitation.noFaults }
+    public func delay(_ handle: any SharedGroup, by time: Duration) async throws { throw HarnessLimitation.noFaults }
+    public func restartServer() async throws { throw HarnessLimitation.noFaults }
+    public func fillServer() async throws { throw HarnessLimitation.noFaults }
+    public func emptyServer() async throws { throw HarnessLimitation.noFaults }
+}
+
+extension HarnessLimitation {
+    fileprivate static let noFaults = HarnessLimitation(
+        "no server stands behind a group of this backend, or the harness does not break it")
+}
+
+/// A fault of the server of a group, or of a connection to it, that a case causes.
+public enum ServerFault: Hashable, Sendable {
+    /// Connections that pass nothing, in neither direction.
+    case cut
+    /// News that arrive late.
+    case delay
+    /// A server that is killed and started again.
+    case restart
+    /// A server without space.
+    case full
 }
 
 /// The settings that a case needs of the group that a harness makes for it. A nil setting is the backend's own.
@@ -108,11 +154,17 @@ public struct GroupSettings: Sendable {
     /// The bytes of changes that it keeps for watches that fall behind. If it is nil, cases expect that a few
     /// hundred KiB are kept.
     public var historyByteCount: Int?
+    /// The fault that the case causes; nil for none. A harness that cannot cause it throws ``HarnessLimitation``. With one, a call
+    /// that gets no answer ends within a minute, and a session outlives the fault by minutes.
+    public var fault: ServerFault?
 
-    public init(clock: (any TimeSource)? = nil, limits: Limits? = nil, historyByteCount: Int? = nil) {
+    public init(
+        clock: (any TimeSource)? = nil, limits: Limits? = nil, historyByteCount: Int? = nil, fault: ServerFault? = nil
+    ) {
         self.clock = clock
         self.limits = limits
         self.historyByteCount = historyByteCount
+        self.fault = fault
     }
 }
 

@@ -19,7 +19,10 @@ enum BundledBackend: String, CaseIterable, CustomStringConvertible {
             switch self {
             case .memory: MemoryHarness()
             case .hubOnMemory: ZMQHarness(.memory, over: .ipc, in: directory.path, peer: peer)
-            case .hubOnFiles: ZMQHarness(.files, over: .ipc, in: directory.path, peer: peer)
+            case .hubOnFiles:
+                ZMQHarness(
+                    .files, over: .ipc, in: directory.path, peer: peer,
+                    hub: PeerProgram(path: peer.path, arguments: ["hub"]))
             case .hubOverTCP: ZMQHarness(.files, over: .tcp, in: directory.path, peer: peer)
             case .hubOnMemoryOverTCP: ZMQHarness(.memory, over: .tcp, in: directory.path, peer: peer)
             case .hubWithinProcess: ZMQHarness(.files, over: .inproc, in: directory.path, peer: nil)

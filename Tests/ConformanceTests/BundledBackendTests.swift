@@ -97,18 +97,33 @@ extension BundledBackend {
                 "W1j", "N1c", "N3d", "N4c", "N9a", "N9b", "L1e", "L1f", "L1g", "L2b", "L3b", "L3d", "C3b", "M4d",
                 "M6f")
         ) { first, _ in first }.merging(ofOneMachine) { first, _ in first }
-            .merging(withoutFiles) { first, _ in first },
-        .files: simulatedFaults.merging(ofOneMachine) { first, _ in first },
-        .filesOnDisk: simulatedFaults.merging(ofOneMachine) { first, _ in first },
+            .merging(withoutFiles) { first, _ in first }.merging(serverFaults) { first, _ in first },
+        .files: simulatedFaults.merging(ofOneMachine) { first, _ in first }.merging(serverFaults) { first, _ in first },
+        .filesOnDisk: simulatedFaults.merging(ofOneMachine) { first, _ in first }
+            .merging(serverFaults) { first, _ in first },
         .hubOnMemory: stoppedHub.merging(simulatedFaults) { first, _ in first }
-            .merging(goneWithHub) { first, _ in first },
+            .merging(goneWithHub) { first, _ in first }.merging(killedHub) { first, _ in first },
         .hubOnFiles: stoppedHub.merging(simulatedFaults) { first, _ in first },
-        .hubOverTCP: stoppedHub.merging(simulatedFaults) { first, _ in first }.merging(leases) { _, second in second },
+        .hubOverTCP: stoppedHub.merging(simulatedFaults) { first, _ in first }.merging(leases) { _, second in second }
+            .merging(serverFaults) { first, _ in first },
         .hubOnMemoryOverTCP: stoppedHub.merging(simulatedFaults) { first, _ in first }
-            .merging(leases) { _, second in second }.merging(goneWithHub) { first, _ in first },
-        .hubWithinProcess: withinProcess,
-        .hubOnMemoryWithinProcess: withinProcess.merging(goneWithHub) { first, _ in first },
+            .merging(leases) { _, second in second }.merging(goneWithHub) { first, _ in first }
+            .merging(serverFaults) { first, _ in first },
+        .hubWithinProcess: withinProcess.merging(serverFaults) { first, _ in first },
+        .hubOnMemoryWithinProcess: withinProcess.merging(goneWithHub) { first, _ in first }
+            .merging(serverFaults) { first, _ in first },
     ]
+
+    /// Tried behind the hub on files, at a unix socket.
+    private static let serverFaults = faultGaps { _ in true }
+
+    private static let killedHub = faultGaps { [.restart, .full].contains($0) }
+
+    private static func faultGaps(_ isLeftOut: (ServerFault) -> Bool) -> [String: String] {
+        Dictionary(
+            uniqueKeysWithValues: ConformanceSuite.cases.filter { $0.fault.map(isLeftOut) ?? false }
+                .map { ($0.id, "no such server or connection is broken here") })
+    }
 
     private static let leases = gaps(
         "over a network a death is noticed when the lease runs out, which is tried in ZMQTests", "L1d", "L1e", "L1f",

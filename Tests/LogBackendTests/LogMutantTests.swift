@@ -49,6 +49,29 @@ private struct LogMutant: CustomTestStringConvertible {
                 try await view.compact([], before: position)
             }
         },
+        LogMutant(name: "a read without an answer shows nothing new", rules: ["S4"]) { log in
+            log.read = { view, position, limit throws(SharedCoreError) in
+                do throws(SharedCoreError) { return try await view.read(from: position, limit: limit) } catch {
+                    guard error.code == .unavailable else { throw error }
+                    return LogSlice(start: 0, records: [])
+                }
+            }
+        },
+        LogMutant(name: "an append without an answer is told as a refusal", rules: ["S12"]) { log in
+            log.append = { view, record, position throws(SharedCoreError) in
+                do throws(SharedCoreError) { return try await view.append(record, at: position) } catch {
+                    throw error.code == .unavailable ? SharedCoreError(.storageFull, "Not now.", at: "log") : error
+                }
+            }
+        },
+        LogMutant(name: "a full log says that it has appended", rules: ["S10"]) { log in
+            log.append = { view, record, position throws(SharedCoreError) in
+                do throws(SharedCoreError) { return try await view.append(record, at: position) } catch {
+                    guard error.code == .storageFull else { throw error }
+                    return true
+                }
+            }
+        },
         LogMutant(name: "an end is told to no participant", rules: ["L1"]) { log in log.ended = { _, _ in [] } },
     ]
 }

@@ -11,6 +11,10 @@ final class MemoryLog: Sendable {
         var killed: Set<SessionID> = []
         var waits: [UInt64: Promise<Void>] = [:]
         var lastWait: UInt64 = 0
+        /// True while its server has ended.
+        var isAway = false
+        /// True if only small records fit.
+        var isFull = false
 
         var end: UInt64 { start + UInt64(records.count) }
     }
@@ -40,6 +44,16 @@ final class MemoryLog: Sendable {
         wake()
     }
 
+    /// Ends the server and starts it again. Calls that are on their way lose their answers.
+    func restart() async throws {
+        state.withLock { $0.isAway = true }
+        wake()
+        try await Task.sleep(for: .milliseconds(100))
+        state.withLock { $0.isAway = false }
+    }
+
+    func fill(_ isFull: Bool) { state.withLock { $0.isFull = isFull } }
+
     /// Opens the log for a participant.
     func open() -> View { View(of: self) }
 
@@ -57,6 +71,10 @@ final class MemoryLog: Sendable {
             var session: SessionID?
             var isKilled = false
             var stop: Promise<Void>?
+            /// True while nothing reaches the log.
+            var isCut = false
+            /// How long after a record it is told of it.
+            var delay = Duration.zero
             /// The number of deaths that a wait has ended for.
             var seenDeathCount = 0
         }
@@ -70,12 +88,17 @@ final class MemoryLog: Sendable {
 
         func append(_ record: [UInt8], at position: UInt64) async throws(SharedCoreError) -> Bool {
             try await pass()
-            let isAppended = log.state.withLock { state in
+            let isAppended = try log.state.withLock { state throws(SharedCoreError) in
+                if state.isFull, record.count > 64 << 10 {
+                    throw SharedCoreError(.storageFull, "The log is full.", at: "memory log")
+                }
                 guard position == state.end else { return false }
                 state.records.append(record)
                 return true
             }
             if isAppended { log.wake() }
+            // The answer may be lost.
+            try await pass()
             return isAppended
         }
 
@@ -110,6 +133,10 @@ final class MemoryLog: Sendable {
                 wait.open()
             }
             log.state.withLock { _ = $0.waits.removeValue(forKey: number) }
+            let delay = life.withLock(\.delay)
+            if delay > .zero {
+                do { try await Task.sleep(for: delay) } catch { throw .cancelled("memory log") }
+            }
             try await pass()
         }
 
@@ -160,12 +187,23 @@ final class MemoryLog: Sendable {
             stop?.open()
         }
 
-        /// Waits while the participant is stopped.
+        /// Lets nothing reach the log.
+        func cut(_ isCut: Bool) {
+            life.withLock { $0.isCut = isCut }
+            log.wake()
+        }
+
+        func delay(by time: Duration) { life.withLock { $0.delay = time } }
+
+        /// Waits while the participant is stopped, and for no answer where none comes.
         private func pass() async throws(SharedCoreError) {
             while let stop = life.withLock(\.stop) { await stop.pass() }
             if life.withLock(\.isKilled) {
                 throw SharedCoreError(.sessionEnded, "The participant was killed.", at: "memory log")
             }
+            guard life.withLock(\.isCut) || log.state.withLock(\.isAway) else { return }
+            do { try await Task.sleep(for: .milliseconds(20)) } catch { throw .cancelled("memory log") }
+            throw SharedCoreError(.unavailable, "The log does not answer.", at: "memory log")
         }
     }
 }

@@ -56,6 +56,13 @@ private final class MemoryLogGroup: ConformanceGroup {
     func simulateStop(of handle: any SharedGroup) throws { try view(of: handle).stop() }
     func simulateContinue(of handle: any SharedGroup) throws { try view(of: handle).continue() }
 
+    func cut(_ handle: any SharedGroup) async throws { try view(of: handle).cut(true) }
+    func mend(_ handle: any SharedGroup) async throws { try view(of: handle).cut(false) }
+    func delay(_ handle: any SharedGroup, by time: Duration) async throws { try view(of: handle).delay(by: time) }
+    func restartServer() async throws { try await log.restart() }
+    func fillServer() async throws { log.fill(true) }
+    func emptyServer() async throws { log.fill(false) }
+
     private func view(of handle: any SharedGroup) throws -> MemoryLog.View {
         guard let view = views.withLock({ $0[handle.session.id] }) else {
             throw HarnessLimitation("this handle is not one of a group over a log")

@@ -4,6 +4,59 @@ internal import InMemoryBackend
 
 extension Mutant {
     static let watches: [Mutant] = [
+        Mutant("begins a watch where its news are", caughtBy: "W1") { damage in
+            damage.watch = { group, prefixes, start throws(SharedCoreError) in
+                guard case .now = start, let late = LateNews.of(group) else {
+                    return try await group.watch(prefixes, from: start)
+                }
+                return try await group.watch(prefixes, from: .after(late.told.revision))
+            }
+        },
+        Mutant("begins a watch with what its news have told", caughtBy: "W1") { damage in
+            damage.watch = { group, prefixes, start throws(SharedCoreError) in
+                guard case .snapshot = start, let late = LateNews.of(group) else {
+                    return try await group.watch(prefixes, from: start)
+                }
+                let inner = try await group.watch(prefixes, from: .after(late.told.revision))
+                let entries = late.told.entries.filter { entry in prefixes.contains { $0.contains(entry.key) } }
+                let snapshot = Box<WatchEvent?>(
+                    .snapshot(Snapshot(revision: late.told.revision, entries: entries)))
+                return Watch(
+                    next: { () async throws(SharedCoreError) -> WatchEvent? in
+                        let first = snapshot.update { snapshot in
+                            defer { snapshot = nil }
+                            return snapshot
+                        }
+                        if let first { return first }
+                        return try await inner.next()
+                    },
+                    cancel: { inner.cancel() })
+            }
+        },
+        Mutant("does nothing in `sync`", caughtBy: "W5") { damage in
+            damage.sync = { _ in }
+            damage.get = { group, key, consistency throws(SharedCoreError) in
+                guard consistency == .causal, let late = LateNews.of(group) else {
+                    return try await group.get(key, consistency: consistency)
+                }
+                return late.told.entries.first { $0.key == key }
+            }
+        },
+        Mutant("goes on behind a gap in its news", caughtBy: "W3") { damage in
+            damage.watch = { group, prefixes, start throws(SharedCoreError) in
+                let inner = try await group.watch(prefixes, from: start)
+                return Watch(
+                    next: { () async throws(SharedCoreError) -> WatchEvent? in
+                        while let event = try await inner.next() {
+                            guard case .changes(let set) = event, let late = LateNews.of(group),
+                                set.revision > late.told.revision, late.end.map({ set.revision < $0 }) ?? true
+                            else { return event }
+                        }
+                        return nil
+                    },
+                    cancel: { inner.cancel() })
+            }
+        },
         Mutant("reports a deletion as nothing", caughtBy: "W1", "S1") { damage in
             damage.changes { $0.kind == .deleted ? nil : $0 }
         },

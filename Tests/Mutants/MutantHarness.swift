@@ -9,6 +9,9 @@ struct MutantHarness: ConformanceHarness {
     let damage: Damage
 
     func makeGroup(_ settings: GroupSettings) async throws -> any ConformanceGroup {
+        if let fault = settings.fault, fault != .delay {
+            throw HarnessLimitation("no server stands behind a group in memory")
+        }
         let space =
             damage.space
             ?? MemorySpace(
@@ -50,9 +53,37 @@ private struct MutantTestGroup: ConformanceGroup {
     func simulateStop(of handle: any SharedGroup) throws { damage.stop(try inner(handle)) }
     func simulateContinue(of handle: any SharedGroup) throws { try inner(handle).simulateContinue() }
 
+    /// News in memory are never late; a damage may go on from what the handle had been told.
+    func delay(_ handle: any SharedGroup, by time: Duration) async throws {
+        try await LateNews.note(of: inner(handle), isBeginning: time > .zero)
+    }
+
     private func inner(_ handle: any SharedGroup) throws -> MemoryGroup {
         guard let handle = handle as? MutantGroup else { throw HarnessLimitation("a handle of another backend") }
         return handle.inner
+    }
+}
+
+/// What handles had been told when their news began to be late, for damages that go on from there.
+struct LateNews: Sendable {
+    /// The content that the handle had been told.
+    let told: Snapshot
+    /// The revision when its news ceased to be late; nil until then.
+    var end: Revision?
+
+    private static let all = Box<[SessionID: LateNews]>([:])
+
+    static func of(_ group: MemoryGroup) -> LateNews? { all.value[group.session.id] }
+
+    static func note(of group: MemoryGroup, isBeginning: Bool) async throws(SharedCoreError) {
+        let present = try await group.list(.all)
+        all.update { all in
+            if isBeginning {
+                all[group.session.id] = LateNews(told: present)
+            } else {
+                all[group.session.id]?.end = present.revision
+            }
+        }
     }
 }
 

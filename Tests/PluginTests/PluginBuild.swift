@@ -26,6 +26,11 @@ struct PluginBuild: Sendable {
         try setMode(0o644, of: "libsharedcore-text.so")
     }
 
+    /// Compiles the plugin for Redis.
+    func compileRedis() async throws {
+        try await compile(Self.root + "/Examples/Plugins/redis.c", as: "redis", ["-O2", "-lhiredis"])
+    }
+
     private init(copying former: PluginBuild) throws {
         directory = try TemporaryDirectory()
         try setMode(0o755, of: "")

@@ -65,7 +65,7 @@ public enum HubEndpoint: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Returns the address of the stream. A client is told the port when the system chose it.
-    func stream(port: UInt16? = nil) -> HubEndpoint {
+    package func stream(port: UInt16? = nil) -> HubEndpoint {
         switch self {
         case .ipc(let path): .ipc(path: path + Self.streamSuffix)
         case .tcp(let host, let own): .tcp(host: host, port: port ?? (own == 0 ? 0 : own &+ 1))

@@ -5,13 +5,15 @@ package final class CaseContext: Sendable {
     package let harness: any ConformanceHarness
     /// The seed of the random choices of the case.
     package let seed: Seed
+    private let fault: ServerFault?
     private let notes = Box<[String]>([])
     private let ranWith = Box<[String]>([])
     private let groups = Box<[TestGroup]>([])
 
-    init(harness: any ConformanceHarness, seed: Seed) {
+    init(harness: any ConformanceHarness, seed: Seed, fault: ServerFault? = nil) {
         self.harness = harness
         self.seed = seed
+        self.fault = fault
     }
 
     /// Returns a generator with a sequence that follows from the seed of the run.
@@ -21,6 +23,8 @@ package final class CaseContext: Sendable {
     package func withGroup<Result>(
         _ settings: GroupSettings = GroupSettings(), _ body: (TestGroup) async throws -> Result
     ) async throws -> Result {
+        var settings = settings
+        settings.fault = fault
         let group = TestGroup(try await harness.makeGroup(settings), in: self)
         groups.update { $0.append(group) }
         let result = try await body(group)

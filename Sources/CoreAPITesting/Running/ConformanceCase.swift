@@ -16,6 +16,8 @@ public struct ConformanceCase: Hashable, Sendable, Identifiable, CustomStringCon
     public let promises: Set<Capability>
     /// The failure that a commit must survive on the backend, for a case about a group that all participants have left.
     public let durability: Durability?
+    /// The fault of a server or of a connection that the case causes; nil for none. Where a harness cannot cause it, the case is skipped.
+    public let fault: ServerFault?
     /// The time that the case may take, on a slow and busy machine.
     public let timeLimit: Duration
     private let body: Body
@@ -23,12 +25,13 @@ public struct ConformanceCase: Hashable, Sendable, Identifiable, CustomStringCon
     /// - Parameter id: The number of the rule and a letter. Rules that the case also tries stand in the title.
     package init(
         _ id: String, _ title: String, promises: Set<Capability> = [], durability: Durability? = nil,
-        timeLimit: Duration = .seconds(300), body: @escaping Body
+        fault: ServerFault? = nil, timeLimit: Duration = .seconds(300), body: @escaping Body
     ) {
         self.id = id
         self.title = title
         self.promises = promises
         self.durability = durability
+        self.fault = fault
         self.timeLimit = timeLimit
         self.body = body
     }
@@ -114,7 +117,7 @@ extension ConformanceCase {
     ) async -> CaseResult {
         let timeLimit = timeout ?? timeLimit
         let seed = seed ?? UInt64.random(in: 1...UInt64.max)
-        let context = CaseContext(harness: harness, seed: Seed(rawValue: seed))
+        let context = CaseContext(harness: harness, seed: Seed(rawValue: seed), fault: fault)
         let clock = ContinuousClock()
         let began = clock.now
         let outcome: CaseOutcome

@@ -46,6 +46,7 @@ public enum ConformanceSuite {
 
     private static let processCases: [ConformanceCase] = [
         ManyProcessesCases.all, KilledProcessCases.all, StoppedProcessCases.all, HolderEndCases.all,
+        ServerFaultCases.all,
     ].flatMap { $0 }
 
     private static let coordinationCases: [ConformanceCase] = [

@@ -58,6 +58,26 @@ package final class TestGroup: Sendable {
     /// Lets a handle go on.
     package func `continue`(_ handle: any SharedGroup) async throws { try await group.simulateContinue(of: handle) }
 
+    /// Holds up everything between a handle and the server.
+    package func cut(_ handle: any SharedGroup) async throws { try await group.cut(handle) }
+
+    /// Lets through what was held up.
+    package func mend(_ handle: any SharedGroup) async throws { try await group.mend(handle) }
+
+    /// Delays everything that a handle is told.
+    package func delay(_ handle: any SharedGroup, by time: Duration) async throws {
+        try await group.delay(handle, by: time)
+    }
+
+    /// Kills the server and starts it again.
+    package func restartServer() async throws { try await group.restartServer() }
+
+    /// Takes up the server's space.
+    package func fillServer() async throws { try await group.fillServer() }
+
+    /// Gives the server its space back.
+    package func emptyServer() async throws { try await group.emptyServer() }
+
     /// Starts a second process and lets it join the group.
     package func join(arming place: String? = nil) async throws -> Peer {
         let peer = try await Peer.start(by: context.harness, noting: { [weak context] in context?.note($0) })

@@ -1,0 +1,125 @@
+internal import BundledHarnesses
+import CoreAPI
+import CoreAPITesting
+internal import CoreAPITestingAdapters
+internal import Platform
+internal import Synchronization
+import TestSupport
+import Testing
+
+@testable import PluginBackend
+
+/// The plugin for Redis, with a server that is killed and filled, and connections that are cut and slow. The other cases run with
+/// `Scripts/try-plugins`.
+@Suite("Faults of a Redis server and of its connections", .serialized, .enabled(if: TestScope.isAtLength))
+struct RedisFaultTests {
+    private static let cases = ConformanceSuite.cases.filter { $0.fault != nil }
+
+    @Test("a log in a stream of Redis, in C", arguments: RedisFaultTests.cases)
+    func conforms(conformanceCase: ConformanceCase) async throws {
+        let build = try await PluginTests.build.value
+        try await build.compileRedis()
+        let plugin = try #require(try BackendPlugin.load("redis", from: build.path))
+        let server = try await RedisServer()
+        await conformanceCase.test(on: RedisHarness(plugin: plugin, server: server))
+        await server.end()
+    }
+}
+
+/// A server of its own, at a unix socket, which answers after its disk has confirmed.
+private final class RedisServer: Sendable {
+    let directory: TemporaryDirectory
+    private let process = Mutex<ChildProcess?>(nil)
+
+    var socket: String { directory.path + "/redis" }
+
+    init() async throws {
+        directory = try TemporaryDirectory()
+        try await start()
+    }
+
+    private func start() async throws {
+        let child = try ChildProcess(
+            "redis-server",
+            [
+                "--port", "0", "--unixsocket", socket, "--unixsocketperm", "700", "--dir", directory.path, "--save", "",
+                "--appendonly", "yes", "--appendfsync", "always",
+            ])
+        process.withLock { $0 = child }
+        try await eventually("Redis answers") { try await self.tell("ping") == "PONG" }
+    }
+
+    func restart() async throws {
+        await end()
+        try await start()
+    }
+
+    func end() async { await process.withLock { $0 }?.killNow() }
+
+    /// Gives the first line of the answer to a command; nil where it gives none.
+    @discardableResult
+    func tell(_ words: String...) async throws -> String? {
+        let client = try ChildProcess("redis-cli", ["-s", socket] + words, keepsErrors: true)
+        _ = await client.end()
+        return client.lines.first
+    }
+}
+
+private struct RedisHarness: ConformanceHarness {
+    let name = "redis"
+    let plugin: BackendPlugin
+    let server: RedisServer
+
+    var commitCost: CommitCost { .high }
+
+    func makeGroup(_ settings: GroupSettings) async throws -> any ConformanceGroup {
+        RedisGroup(plugin: plugin, server: server, settings: settings)
+    }
+}
+
+private final class RedisGroup: ConformanceGroup {
+    private let plugin: BackendPlugin
+    private let server: RedisServer
+    private let settings: GroupSettings
+    private let connections = Mutex<[SessionID: FaultyConnection]>([:])
+
+    init(plugin: BackendPlugin, server: RedisServer, settings: GroupSettings) {
+        self.plugin = plugin
+        self.server = server
+        self.settings = settings
+    }
+
+    func open(
+        _ description: SessionDescription, requiring requirements: Requirements
+    ) async throws(SharedCoreError) -> any SharedGroup {
+        let path = server.directory.path + "/" + String(UInt32.random(in: 0...UInt32.max), radix: 36)
+        let connection: FaultyConnection
+        do { connection = try FaultyConnection(at: path, to: server.socket) } catch {
+            throw SharedCoreError(.system, "A connection that can fail cannot be laid.", at: path, cause: "\(error)")
+        }
+        let group = try await plugin.open(
+            group: "faults", stateDirectory: "/", values: ["redis.url": "unix:\(path)"], requirements: requirements,
+            limits: settings.limits, historyByteCount: settings.historyByteCount, clock: settings.clock,
+            as: description)
+        connections.withLock { $0[group.session.id] = connection }
+        return group
+    }
+
+    func remove() async {
+        for connection in connections.withLock({ Array($0.values) }) { connection.end() }
+    }
+
+    func cut(_ handle: any SharedGroup) async throws { try connection(of: handle).cut(true) }
+    func mend(_ handle: any SharedGroup) async throws { try connection(of: handle).cut(false) }
+    func delay(_ handle: any SharedGroup, by time: Duration) async throws { try connection(of: handle).delay(by: time) }
+    func restartServer() async throws { try await server.restart() }
+    func fillServer() async throws { try await server.tell("config", "set", "maxmemory", "1") }
+    func emptyServer() async throws { try await server.tell("config", "set", "maxmemory", "0") }
+
+    private func connection(of handle: any SharedGroup) throws -> FaultyConnection {
+        guard let connection = connections.withLock({ $0[handle.session.id] }) else {
+            throw HarnessLimitation("this handle is not one of this group")
+        }
+        return connection
+    }
+}
