@@ -39,8 +39,9 @@ private struct MutantTestGroup: ConformanceGroup {
     ) async throws(SharedCoreError) -> any SharedGroup {
         var requirements = requirements
         if place != nil { requirements.features.remove(.batonBytes) }
-        return MutantGroup(
-            try await damage.open(space, description, requirements), damage: damage, limits: limits, place: place)
+        let inner = try await damage.open(space, description, requirements)
+        LateNews.forget(inner)
+        return MutantGroup(inner, damage: damage, limits: limits, place: place)
     }
 
     func openToRead(_ description: SessionDescription) async throws -> any SharedGroup {
@@ -74,6 +75,9 @@ struct LateNews: Sendable {
     private static let all = Box<[SessionID: LateNews]>([:])
 
     static func of(_ group: MemoryGroup) -> LateNews? { all.value[group.session.id] }
+
+    /// Sessions of other groups have the same numbers.
+    static func forget(_ group: MemoryGroup) { all.update { $0[group.session.id] = nil } }
 
     static func note(of group: MemoryGroup, isBeginning: Bool) async throws(SharedCoreError) {
         let present = try await group.list(.all)
