@@ -13,6 +13,7 @@ struct ConformanceTests {
             ],
             "only a hub brings a baton to another machine": ["C25e", "C25f", "C25g"],
             "deaths of processes are not simulated, but tried on real ones": ["L1d", "L3a"],
+            "a file has no server": ConformanceSuite.cases.filter { $0.fault != nil }.map(\.id),
         ]
         return reasons.reduce(into: [:]) { gaps, reason in for id in reason.value { gaps[id] = reason.key } }
     }()
