@@ -48,10 +48,10 @@ extension Mutant {
                 return Watch(
                     next: { () async throws(SharedCoreError) -> WatchEvent? in
                         while let event = try await inner.next() {
+                            // Neither the changes nor that it has lagged.
                             guard let late = LateNews.of(group), event.revision > late.told.revision,
-                                late.end.map({ event.revision < $0 }) ?? true
+                                late.end.map({ event.revision <= $0 }) ?? true
                             else { return event }
-                            // Neither these changes nor that it has lagged.
                         }
                         return nil
                     },
