@@ -472,8 +472,8 @@ let package = Package(
         tests(
             "CLibraryTests",
             of: [
-                "BundledHarnesses", "CLibrary", "Coordination", "CoreAPI", "CoreAPITesting", "CoreAPITestingAdapters",
-                "CSharedCore", "FileNotifyBackend", "Mailboxes", "Platform", "Wormholes", "sharedcore",
+                "BundledHarnesses", "CLibrary", "Coordination", "CoreAPI", "CoreAPITestingAdapters", "CSharedCore",
+                "FileNotifyBackend", "Mailboxes", "Platform", "Wormholes", "sharedcore",
             ],
             beside: ["C"]),
         tests("BenchTests", of: ["Platform", "ProgramOutput", "sharedcore-bench"]),
