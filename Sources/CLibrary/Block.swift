@@ -1,5 +1,6 @@
 internal import CSharedCore
 internal import CoreAPI
+internal import Platform
 
 /// The memory of a result and of everything that the result points to. The caller frees the first address.
 struct Block {
@@ -78,9 +79,9 @@ struct Block {
         return used
     }
 
-    /// Frees the block that a caller's pointer points to, and sets the pointer to nil. Does nothing for nil.
+    /// Frees the block that a caller's pointer points to, and sets the pointer to nil. Does nothing for nil, and in a forked child.
     static func free<Value>(at place: UnsafeMutablePointer<UnsafePointer<Value>?>?) {
-        guard let place else { return }
+        guard let place, !ForkedChild.isCurrent else { return }
         free(place.pointee)
         place.pointee = nil
     }

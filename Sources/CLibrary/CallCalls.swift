@@ -148,7 +148,7 @@ private func calls(_ group: UInt64) throws(Failure) -> Calls {
 }
 
 @c @implementation public func sc_call_list_free(_ list: UnsafeMutablePointer<sc_call_list>?) {
-    guard let list else { return }
+    guard let list, !ForkedChild.isCurrent else { return }
     Block.free(list.pointee.calls)
     list.pointee = sc_call_list()
 }

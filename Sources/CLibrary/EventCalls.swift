@@ -134,7 +134,7 @@ extension PollableEvents {
 }
 
 @c @implementation public func sc_event_free(_ event: UnsafeMutablePointer<sc_event>?) {
-    guard let event else { return }
+    guard let event, !ForkedChild.isCurrent else { return }
     Block.free(event.pointee.changes)
     event.pointee = sc_event()
 }

@@ -143,7 +143,7 @@ private struct StaticText: @unchecked Sendable {
 }
 
 @c @implementation public func sc_entry_free(_ entry: UnsafeMutablePointer<sc_entry>?) {
-    guard let entry else { return }
+    guard let entry, !ForkedChild.isCurrent else { return }
     Block.free(entry.pointee.key)
     entry.pointee = sc_entry()
 }
@@ -170,7 +170,7 @@ private struct StaticText: @unchecked Sendable {
 }
 
 @c @implementation public func sc_list_free(_ list: UnsafeMutablePointer<sc_list_result>?) {
-    guard let list else { return }
+    guard let list, !ForkedChild.isCurrent else { return }
     Block.free(list.pointee.entries)
     list.pointee = sc_list_result()
 }

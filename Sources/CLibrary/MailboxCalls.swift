@@ -234,7 +234,7 @@ final class DeliveryObject: HandleObject {
 }
 
 @c @implementation public func sc_bytes_free(_ bytes: UnsafeMutablePointer<sc_bytes>?) {
-    guard let bytes else { return }
+    guard let bytes, !ForkedChild.isCurrent else { return }
     Block.free(bytes.pointee.bytes)
     bytes.pointee = sc_bytes()
 }

@@ -54,7 +54,7 @@ internal import Platform
 @c @implementation public func sc_participant_event_free(
     _ event: UnsafeMutablePointer<sc_participant_event>?
 ) {
-    guard let event else { return }
+    guard let event, !ForkedChild.isCurrent else { return }
     Block.free(event.pointee.block)
     event.pointee = sc_participant_event()
 }

@@ -32,11 +32,13 @@ private func group(_ handle: UInt64) throws(Failure) -> any SharedStore {
         let result = try required(status, "status")
         result.pointee = nil
         let store = try CLibrary.group(group)
-        let (sessions, ownership) = try wait { () async throws(SharedCoreError) in
+        let status = try wait { () async throws(SharedCoreError) in
             let sessions = try await store.sessions().sorted { $0.id < $1.id }
-            return (sessions, try await OwnershipStatus.current(in: store))
+            return GroupStatus(
+                sessions: sessions, ownership: try await OwnershipStatus.current(in: store),
+                calls: try await Calls(store).list(), pushes: try await PushCount.current(in: store))
         }
-        result.pointee = GroupStatus(sessions: sessions, ownership: ownership).placed()
+        result.pointee = status.placed()
         return Answer.ok
     }
 }
@@ -45,10 +47,12 @@ private func group(_ handle: UInt64) throws(Failure) -> any SharedStore {
     Block.free(at: status)
 }
 
-/// The sessions and the ownership of a group.
-private struct GroupStatus {
+/// The sessions and the ownership of a group, its calls and its pushes.
+private struct GroupStatus: Sendable {
     let sessions: [Session]
     let ownership: OwnershipStatus
+    let calls: [Call]
+    let pushes: PushCount
 
     private var size: Int {
         var size = MemoryLayout<sc_group_status>.stride
@@ -61,6 +65,10 @@ private struct GroupStatus {
         }
         if let request = ownership.request {
             size += MemoryLayout<sc_asked>.stride + Block.bootIDByteCount + byteCount(request.name)
+        }
+        if let rest = ownership.resting {
+            size += MemoryLayout<sc_rest_info>.stride + 2 * Block.bootIDByteCount + byteCount(rest.name)
+            size += rest.wake.map { byteCount($0.description) } ?? 0
         }
         for activity in ownership.activities {
             size += MemoryLayout<sc_activity_info>.stride + MemoryLayout<Int>.stride
@@ -78,6 +86,7 @@ private struct GroupStatus {
         let (activityPlaces, activityPointers) = block.pointed(sc_activity_info.self, count: activities.count)
         let ownerPlace = ownership.owner.map { _ in block.array(of: sc_owner.self, count: 1) }
         let askedPlace = ownership.request.map { _ in block.array(of: sc_asked.self, count: 1) }
+        let restPlace = ownership.resting.map { _ in block.array(of: sc_rest_info.self, count: 1) }
         for (index, session) in sessions.enumerated() {
             sessionPlaces[index] = sc_session_info(
                 size: MemoryLayout<sc_session_info>.size, session: session.id.rawValue,
@@ -103,10 +112,22 @@ private struct GroupStatus {
                 process: block.process(request.process), since: request.askedAt.milliseconds,
                 takes_over: request.takesOver ? 1 : 0, insists: request.insists ? 1 : 0)
         }
+        if let rest = ownership.resting {
+            restPlace?.pointee = sc_rest_info(
+                size: MemoryLayout<sc_rest_info>.size, session: rest.session.rawValue, epoch: rest.epoch.rawValue,
+                name: block.text(rest.name), process: block.process(rest.process), holder: block.process(rest.holder),
+                wake: rest.wake.map { block.text($0.description) })
+        }
+        let openCallCount = calls.count(where: \.isOpen)
         status.pointee = sc_group_status(
             size: MemoryLayout<sc_group_status>.size, sessions: sessionPointers, session_count: sessions.count,
             revision: ownership.revision.rawValue, owner: UnsafePointer(ownerPlace),
-            asked: UnsafePointer(askedPlace), activities: activityPointers, activity_count: activities.count)
+            asked: UnsafePointer(askedPlace), activities: activityPointers, activity_count: activities.count,
+            rest: UnsafePointer(restPlace), open_call_count: UInt64(openCallCount),
+            moving_call_count: UInt64(calls.count(where: \.isMoving)),
+            ended_call_count: UInt64(calls.count - openCallCount), waiting_push_count: UInt64(pushes.waiting),
+            taken_push_count: UInt64(pushes.taken), given_up_push_count: UInt64(pushes.givenUp),
+            main_push_count: UInt64(pushes.forMain))
         return UnsafePointer(status)
     }
 }

@@ -26,6 +26,7 @@ _Static_assert(offsetof(sc_session_info, since) == 56, "sc_session_info");
 _Static_assert(offsetof(sc_owner, state) == 72, "sc_owner");
 _Static_assert(offsetof(sc_asked, insists) == 60, "sc_asked");
 _Static_assert(offsetof(sc_activity_info, latest_end) == 40, "sc_activity_info");
-_Static_assert(offsetof(sc_group_status, activity_count) == 56, "sc_group_status");
+_Static_assert(offsetof(sc_rest_info, wake) == 80, "sc_rest_info");
+_Static_assert(offsetof(sc_group_status, main_push_count) == 120, "sc_group_status");
 _Static_assert(offsetof(sc_timeline_entry, to) == 140, "sc_timeline_entry");
 _Static_assert(offsetof(sc_timeline_page, damaged_count) == 48, "sc_timeline_page");

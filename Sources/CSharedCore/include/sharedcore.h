@@ -1,7 +1,8 @@
 /* The C interface of SharedCore. Docs/CLibrary.md has a program, the codes and the rules in full.
 
    Every call returns a code: SC_OK, SC_NOTHING, SC_ENDED or an error. No call calls back, throws or ends the process.
-   A handle is a number: after sc_close, each use of it returns SC_ERR_HANDLE. Any thread may make any call.
+   A handle is a number: after sc_close, each use of it returns SC_ERR_HANDLE. Any thread may make any call. In a forked child each
+   call returns SC_ERR_FORKED, and what frees does nothing.
    Text is UTF-8. The length SC_NUL stands for text that ends with a NUL. */
 #ifndef SHAREDCORE_H
 #define SHAREDCORE_H
@@ -665,6 +666,17 @@ typedef struct {
     int64_t latest_end;   /* from then on it keeps nothing */
 } sc_activity_info;
 
+/* A Main that rests: the owner is the holder, which owns for it under the epoch of its core (contract C26). */
+typedef struct {
+    size_t size;
+    uint64_t session;
+    uint64_t epoch;
+    const char *name;
+    sc_process process;
+    sc_process holder;
+    const char *wake; /* why it was woken and has not resumed yet: "call", "push", "user" ..; NULL while it sleeps */
+} sc_rest_info;
+
 typedef struct {
     size_t size;
     /* The sessions of the group, the oldest first. */
@@ -676,6 +688,18 @@ typedef struct {
     const sc_asked *asked; /* NULL for none */
     const sc_activity_info *const *activities;
     size_t activity_count;
+    const sc_rest_info *rest; /* NULL for none */
+    /* The numbers from here on were counted after that revision. Of the open calls, those with a baton that no core has applied
+       yet are moving (contract C25). */
+    uint64_t open_call_count;
+    uint64_t moving_call_count;
+    uint64_t ended_call_count;
+    /* The pushes that a host keeps: waiting for an Executor, in the hand of a host, given up; and those for a Main, waiting or in
+       its hand (contract P13). */
+    uint64_t waiting_push_count;
+    uint64_t taken_push_count;
+    uint64_t given_up_push_count;
+    uint64_t main_push_count;
 } sc_group_status;
 
 /* Gets the state of a group. It belongs to the library until sc_status_free, which sets the pointer to NULL. A dead owner is not

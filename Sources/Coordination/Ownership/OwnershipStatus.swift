@@ -1,14 +1,16 @@
 package import CoreAPI
 
-/// The owner of a group with its open activities, and the Main that has asked for the core, at one revision.
+/// The owner of a group with its open activities, the Main that has asked for the core and the one that rests, at one revision.
 ///
-/// Source: contract C1, C3, C17.
+/// Source: contract C1, C3, C17, C26.
 package struct OwnershipStatus: Hashable, Sendable {
     package let revision: Revision
     /// The owner; nil when there is none.
     package let owner: GroupOwner?
     /// The Main that has asked for the core and does not own it yet.
     package let request: PendingHandover?
+    /// The Main that rests, for which the owner owns.
+    package let resting: RestingMain?
     /// The activities of the owner. Their bounds may have passed.
     package let activities: [Activity]
 
@@ -20,7 +22,7 @@ package struct OwnershipStatus: Hashable, Sendable {
         view.apply(try await store.list(OwnershipKey.path), at: BootInstant(nanoseconds: .max))
         return OwnershipStatus(
             revision: view.revision, owner: view.owner.map { GroupOwner($0) },
-            request: view.handover.flatMap { PendingHandover($0) },
+            request: view.handover.flatMap { PendingHandover($0) }, resting: RestingMain(view),
             activities: view.owner.map { OpenWork(view).open(under: $0.claim) } ?? [])
     }
 }

@@ -19,15 +19,21 @@ package struct RestingMain: Hashable, Sendable {
 
     /// The Main that rests in a group; nil when none does.
     package static func current(in store: some SharedStore) async throws(SharedCoreError) -> RestingMain? {
-        let entries = try await store.list(OwnershipKey.path).entries
-        func entry(_ key: Key) -> Entry? { entries.first { $0.key == key } }
-        guard let owner = entry(OwnershipKey.owner).map({ Standing<OwnerRecord>($0) }),
-            let rest = entry(OwnershipKey.rest).map({ Standing<RestRecord>($0) }),
-            rest.record.epoch == owner.claim, rest.session != owner.session
+        var view = OwnershipView()
+        view.apply(try await store.list(OwnershipKey.path), at: BootInstant(nanoseconds: .max))
+        return RestingMain(view)
+    }
+
+    /// Returns nil when no Main rests.
+    init?(_ view: OwnershipView) {
+        guard let owner = view.owner, let rest = view.rest, rest.record.epoch == owner.claim,
+            rest.session != owner.session
         else { return nil }
-        let wake = entry(OwnershipKey.wake).map { Standing<WakeRecord>($0).record }
-        return RestingMain(
-            session: rest.session, name: rest.record.name, process: rest.record.process,
-            holder: owner.record.process, epoch: owner.claim, wake: wake?.claim == rest.claim ? wake?.reason : nil)
+        session = rest.session
+        name = rest.record.name
+        process = rest.record.process
+        holder = owner.record.process
+        epoch = owner.claim
+        wake = view.wake?.record.claim == rest.claim ? view.wake?.record.reason : nil
     }
 }

@@ -22,14 +22,7 @@ struct PushQueue: Sendable {
         let record: PushRecord?
     }
 
-    /// How many there are.
-    struct Count: Hashable, Sendable {
-        var waiting = 0
-        var taken = 0
-        var givenUp = 0
-        /// Those that wait for a Main or are in its hand.
-        var forMain = 0
-    }
+    typealias Count = PushCount
 
     /// How many pushes are kept.
     struct Capacity: Hashable, Sendable {
@@ -74,9 +67,9 @@ struct PushQueue: Sendable {
         self.routes = routes
         self.lifetime = lifetime
         self.clock = clock
-        pending = try QueueMailbox(group, path: ".sharedcore/pushes")
+        pending = try QueueMailbox(group, path: PushCount.pendingPath)
         failed = try QueueMailbox(
-            group, path: ".sharedcore/push-failures",
+            group, path: PushCount.failedPath,
             options: QueueOptions(capacity: failureCapacity, overflow: .dropOldest))
         forMain = try MainPushQueue(group, clock: clock)
     }
@@ -240,12 +233,7 @@ struct PushQueue: Sendable {
             .compactMap { PushRecord($0.value) }
     }
 
-    func count() async throws(SharedCoreError) -> Count {
-        let pending = try await pending.count()
-        return Count(
-            waiting: pending.waiting, taken: pending.taken, givenUp: try await failed.count().total,
-            forMain: try await forMain.mailbox.count().total)
-    }
+    func count() async throws(SharedCoreError) -> Count { try await PushCount.current(in: group) }
 }
 
 /// An estimate of the pushes that are kept: the last count, and the changes by this process since. A count of all

@@ -1,3 +1,4 @@
+internal import Coordination
 internal import CoreAPI
 internal import ProgramOutput
 internal import SharedCoreConfiguration

@@ -95,6 +95,14 @@ static void ended(sc_participant executor, sc_core core, int32_t end, const char
     CHECK_CODE(SC_ERR_HANDLE, sc_core_stopped(core, &error));
 }
 
+// Checks the numbers of calls in the status.
+static void counts(sc_group group, uint64_t open, uint64_t moving, uint64_t ended) {
+    const sc_group_status *status;
+    CHECK_CODE(SC_OK, sc_status(group, &status, &error));
+    CHECK(status->open_call_count == open && status->moving_call_count == moving && status->ended_call_count == ended);
+    sc_status_free(&status);
+}
+
 static void moves(sc_group executor_group, sc_group main_group) {
     sc_participant executor, main;
     sc_call call, moved[SC_BATON_CALLS];
@@ -103,7 +111,9 @@ static void moves(sc_group executor_group, sc_group main_group) {
     size_t count;
     CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) == 0);
     sc_core core = busy(executor_group, "call-1", &executor, &call);
+    counts(main_group, 1, 0, 0);
     sc_core next_core = give(executor, core, "call-1", sockets[0], main_group, &main);
+    counts(main_group, 1, 1, 0);
     CHECK_CODE(SC_ERR_INVALID_ARGUMENT, sc_core_take_descriptors(next_core, NULL, &count, &error));
     CHECK_CODE(SC_OK, sc_core_take_descriptors(next_core, descriptors, &count, &error));
     CHECK(count == 1 && descriptors[0] != sockets[0] && (fcntl(descriptors[0], F_GETFD) & FD_CLOEXEC) != 0);
@@ -115,6 +125,7 @@ static void moves(sc_group executor_group, sc_group main_group) {
     CHECK_CODE(SC_ERR_GUARD_FAILED, sc_core_apply_baton(next_core, (sc_call[SC_BATON_CALLS]){0}, &error));
     CHECK_CODE(SC_OK, sc_core_started(next_core, &error));
     next(main, SC_STARTED);
+    counts(main_group, 1, 0, 0);
     CHECK_CODE(SC_NOTHING, sc_core_take_descriptors(next_core, descriptors, &count, &error));
     CHECK_CODE(SC_NOTHING, sc_core_refuse_baton(next_core, NULL, &error));
     ended(executor, core, SC_BATON_APPLIED, "applied");
@@ -130,6 +141,7 @@ static void moves(sc_group executor_group, sc_group main_group) {
     CHECK_CODE(SC_OK, sc_calls(main_group, &list, &error));
     CHECK(list.count == 1 && list.calls[0].end_reason == SC_END_HUNG_UP);
     sc_call_list_free(&list);
+    counts(main_group, 0, 0, 1);
     end_main(main, next_core);
     CHECK_CODE(SC_OK, sc_close(call));
     CHECK_CODE(SC_OK, sc_close(executor));

@@ -1,11 +1,13 @@
-// After a fork: every call in the child returns SC_ERR_FORKED, at once, and the parent goes on. The session of a killed
-// parent ends, although its child lives.
+// After a fork: every call of the header returns SC_ERR_FORKED in the child, at once, and what frees or closes does nothing. The
+// parent goes on. The session of a killed parent ends, although its child lives.
 
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "check.h"
+// Written by forked_calls.py from the header.
+#include "forked_calls.h"
 
 static void child(sc_group group, sc_watch watch, sc_mailbox mailbox, const char *directory) {
     // A call that would wait for a thread that is not there is ended by this.
@@ -26,6 +28,8 @@ static void child(sc_group group, sc_watch watch, sc_mailbox mailbox, const char
     CHECK_CODE(SC_ERR_FORKED, sc_close(group));
     CHECK_CODE(SC_ERR_FORKED, sc_close(watch));
     CHECK(strlen(error.message) > 0);
+    make_forked_calls(group);
+    make_forked_calls(0);
     // A child of the child, too.
     pid_t grandchild = fork();
     if (grandchild == 0) _exit(sc_close(group) == SC_ERR_FORKED ? 0 : 1);
@@ -100,6 +104,6 @@ int main(int count, char **arguments) {
     CHECK_CODE(SC_OK, sc_close(watch));
     CHECK_CODE(SC_OK, sc_close(mailbox));
     CHECK_CODE(SC_OK, sc_close(group));
-    puts("fork: fine");
+    printf("fork: fine, %d calls\n", forked_call_count);
     return 0;
 }

@@ -1,5 +1,7 @@
 // Critical sections of a core; and a Main that rests, whose core answers too late or twice.
 
+#include <unistd.h>
+
 #include "participant.h"
 
 static sc_participant holder;
@@ -77,6 +79,14 @@ static void rests(sc_group group) {
     next(main, SC_CORE_REST);
     CHECK_CODE(SC_OK, sc_core_rested(core, &error));
     next(main, SC_RESTED);
+    const sc_group_status *status;
+    uint64_t session;
+    CHECK_CODE(SC_OK, sc_session(group, &session, &error));
+    CHECK_CODE(SC_OK, sc_status(group, &status, &error));
+    CHECK(status->rest != NULL && status->rest->size == sizeof(sc_rest_info) && status->rest->session == session);
+    CHECK(status->rest->process.pid == getpid() && status->rest->holder.pid == getpid() && status->rest->wake == NULL);
+    CHECK(status->owner != NULL && status->owner->session != session && status->rest->epoch == status->owner->epoch);
+    sc_status_free(&status);
     CHECK_CODE(SC_OK, sc_main_resume(main, &error));
     next(main, SC_CORE_RESUME);
     // The answer to a rest, once more: the core has not resumed by it.
@@ -84,6 +94,9 @@ static void rests(sc_group group) {
     nothing(main);
     CHECK_CODE(SC_OK, sc_core_resumed(core, &error));
     next(main, SC_RESUMED);
+    CHECK_CODE(SC_OK, sc_status(group, &status, &error));
+    CHECK(status->rest == NULL);
+    sc_status_free(&status);
 
     // The answer to the resume answers no rest either.
     CHECK_CODE(SC_OK, sc_main_rest(main, &error));
