@@ -1,7 +1,7 @@
 """A dictionary, notifications and one running core, shared by the processes of an application.
 
-Everything here is blocking, and may be used from any thread; :mod:`sharedcore.aio` has the same for asyncio. A forked child
-cannot use what its parent opened: each call raises :class:`ForkedError`. Use ``multiprocessing`` with ``spawn``.
+Everything here is blocking, and may be used from any thread; :mod:`sharedcore.aio` has the same for asyncio. In a
+forked child each call raises :class:`ForkedError`. Use ``multiprocessing`` with ``spawn`` or ``forkserver``.
 """
 
 from ._library import (
@@ -48,7 +48,19 @@ from .participants import (
     StopRequest,
 )
 from .pushes import Push, Pushes, TakenPush
-from .status import ActivityInfo, Asked, Owner, Process, SessionInfo, Status, TimelineEntry, TimelinePage
+from .status import (
+    ActivityInfo,
+    Asked,
+    CallCounts,
+    Owner,
+    Process,
+    PushCounts,
+    RestInfo,
+    SessionInfo,
+    Status,
+    TimelineEntry,
+    TimelinePage,
+)
 
 __all__ = [
     "Activity",
@@ -57,6 +69,7 @@ __all__ = [
     "Baton",
     "BatonEnd",
     "Call",
+    "CallCounts",
     "CallChanges",
     "Change",
     "ClosedError",
@@ -88,11 +101,13 @@ __all__ = [
     "ParticipantOptions",
     "Process",
     "Push",
+    "PushCounts",
     "Pushes",
     "ReceivedBaton",
     "RefusedError",
     "Request",
     "Responder",
+    "RestInfo",
     "RestingCore",
     "Result",
     "SessionInfo",

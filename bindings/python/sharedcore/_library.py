@@ -243,6 +243,18 @@ class CActivityInfo(ctypes.Structure):
     ]
 
 
+class CRestInfo(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("session", c_uint64),
+        ("epoch", c_uint64),
+        ("name", c_char_p),
+        ("process", CProcess),
+        ("holder", CProcess),
+        ("wake", c_char_p),
+    ]
+
+
 class CGroupStatus(ctypes.Structure):
     _fields_ = [
         ("size", c_size_t),
@@ -253,6 +265,14 @@ class CGroupStatus(ctypes.Structure):
         ("asked", POINTER(CAsked)),
         ("activities", POINTER(POINTER(CActivityInfo))),
         ("activity_count", c_size_t),
+        ("rest", POINTER(CRestInfo)),
+        ("open_call_count", c_uint64),
+        ("moving_call_count", c_uint64),
+        ("ended_call_count", c_uint64),
+        ("waiting_push_count", c_uint64),
+        ("taken_push_count", c_uint64),
+        ("given_up_push_count", c_uint64),
+        ("main_push_count", c_uint64),
     ]
 
 

@@ -45,7 +45,7 @@ class Stream(Scoped, Generic[Element]):
         return self
 
     async def __anext__(self) -> Element:
-        from .aio import readable
+        from ._async import readable
 
         while True:
             try:

@@ -1,67 +1,64 @@
-"""The package for asyncio. Calls that block run on threads of the loop's default executor, and events on the loop."""
+"""The package for asyncio: each call that blocks in :mod:`sharedcore` is a coroutine here, under the same name.
+
+Calls that block run on threads of the loop's default executor, and events on the loop.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import math
-import os
-import threading
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from ctypes import byref, c_uint64
 from itertools import chain
-from types import TracebackType
-from typing import Any, Protocol, Self, Unpack, overload, runtime_checkable
+from typing import Any, Protocol, Self, Unpack, runtime_checkable
 
 from . import _library as c
 from . import participants
+from ._async import (
+    Activity, CallChanges, Command, Delivery, Mailbox, Observation, OpenCall, Pushes, ReceivedBaton, Request, Responder,
+    Result, Scoped, TakenPush, Watch, give_back_later,
+)
 from ._library import Owned, SharedCoreError, call, error_of, milliseconds
 from .batons import Baton, BatonEnd, give
-from .calls import Call, CallChanges
-from .group import (
-    Delivery, Entry, Guard, Mailbox, Notification, Observation, Operation, Request, Responder, Snapshot, Watch,
-)
+from .calls import Call
+from .group import Entry, Guard, Notification, Operation, Snapshot
 from .group import Group as BlockingGroup
-from .messages import InboxPage, MessageState
+from .messages import InboxPage, Message, MessageState
+from .participants import CoreContext as BlockingContext
 from .participants import (
-    CoreContext, ParticipantEvent, ParticipantOptions, Result, StopRequest, answer, fail, next_event, open_participant,
+    ParticipantEvent, ParticipantOptions, StopRequest, answer, fail, next_event, open_participant,
 )
-from .pushes import Pushes, begin_pushes
+from .pushes import begin_pushes
 from .status import Status, TimelinePage
 
-
-async def readable(descriptor: int) -> None:
-    """Returns when a descriptor is readable."""
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[None] = loop.create_future()
-
-    def wake() -> None:
-        if not future.done():
-            future.set_result(None)
-
-    loop.add_reader(descriptor, wake)
-    try:
-        await future
-    finally:
-        loop.remove_reader(descriptor)
-
-
-class _Scoped:
-    """An object that the end of ``async with`` closes."""
-
-    async def aclose(self) -> None:
-        raise NotImplementedError
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
+__all__ = [
+    "Activity",
+    "CallChanges",
+    "Command",
+    "Core",
+    "CoreContext",
+    "Delivery",
+    "Executor",
+    "Group",
+    "Holder",
+    "Mailbox",
+    "Main",
+    "MovingCore",
+    "Observation",
+    "OpenCall",
+    "Pushes",
+    "ReceivedBaton",
+    "Request",
+    "Responder",
+    "RestingCore",
+    "Result",
+    "TakenPush",
+    "Watch",
+]
 
 
-class Group(_Scoped):
+class Group(Scoped):
     """An open group.
 
     >>> async with await Group.open("/run/user/1000/chat") as group:
@@ -91,6 +88,11 @@ class Group(_Scoped):
         """The identity of this participation; 0 where the group is open to read only."""
         return self.blocking.session
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it was not closed."""
+        return self.blocking.is_open
+
     async def sync(self) -> None:
         """Returns when this handle shows everything that was committed before. Its watches have it soon."""
         await asyncio.to_thread(self.blocking.sync)
@@ -113,7 +115,7 @@ class Group(_Scoped):
         return await asyncio.to_thread(self.blocking.commit, operations, guards, request_number=request_number)
 
     async def watch(self, prefix: str = "", *, after: int | None = None, snapshot: bool = True) -> Watch:
-        return await asyncio.to_thread(self.blocking.watch, prefix, after=after, snapshot=snapshot)
+        return Watch(await asyncio.to_thread(self.blocking.watch, prefix, after=after, snapshot=snapshot))
 
     async def post(self, name: str, state: int | None = None) -> int:
         return await asyncio.to_thread(self.blocking.post, name, state)
@@ -122,21 +124,21 @@ class Group(_Scoped):
         return await asyncio.to_thread(self.blocking.state, name)
 
     async def observe(self, name: str) -> Observation:
-        return await asyncio.to_thread(self.blocking.observe, name)
+        return Observation(await asyncio.to_thread(self.blocking.observe, name))
 
     async def request(self, name: str, message: bytes, **options: Any) -> bytes:
         """Sends a request, and waits for the reply, with the options of :meth:`sharedcore.Group.request`."""
         return await asyncio.to_thread(lambda: self.blocking.request(name, message, **options))
 
-    def responder(self, name: str, **options: Any) -> Responder:
-        """Returns the requests of a name, whose calls block: see :func:`take`."""
-        return self.blocking.responder(name, **options)
+    async def responder(self, name: str, *, codec: str = "bytes") -> Responder:
+        """Returns the requests of a name, for a program that answers them."""
+        return Responder(await asyncio.to_thread(lambda: self.blocking.responder(name, codec=codec)))
 
     async def calls(self) -> tuple[Call, ...]:
         return await asyncio.to_thread(self.blocking.calls)
 
     async def watch_calls(self) -> CallChanges:
-        return await asyncio.to_thread(self.blocking.watch_calls)
+        return CallChanges(await asyncio.to_thread(self.blocking.watch_calls))
 
     async def command(self, call_id: str, command: str, *, timeout: float = 5) -> None:
         await asyncio.to_thread(lambda: self.blocking.command(call_id, command, timeout=timeout))
@@ -156,78 +158,68 @@ class Group(_Scoped):
     async def message_state(self, call_id: str, sequence: str | None = None) -> MessageState:
         return await asyncio.to_thread(self.blocking.message_state, call_id, sequence)
 
-    def mailbox(self, path: str, **options: Any) -> Mailbox:
-        """Returns the mailbox at a path, whose calls block: see :func:`take`."""
-        return self.blocking.mailbox(path, **options)
+    async def mailbox(self, path: str, *, capacity: int = 0, drops_oldest: bool = False) -> Mailbox:
+        """Returns the mailbox at a path of the group."""
+        return Mailbox(
+            await asyncio.to_thread(lambda: self.blocking.mailbox(path, capacity=capacity, drops_oldest=drops_oldest))
+        )
 
 
-@overload
-async def take(mailbox: Mailbox, timeout: float | None = None) -> Delivery | None: ...
+class CoreContext:
+    """The access of a running core to the group, as :class:`sharedcore.CoreContext`."""
 
+    def __init__(self, blocking: BlockingContext) -> None:
+        #: The same, with calls that block.
+        self.blocking = blocking
+        #: The revision that fences the core's writes.
+        self.epoch = blocking.epoch
+        #: What a former owner has given, for the start of the core; else None.
+        self.baton = None if blocking.baton is None else ReceivedBaton(blocking.baton)
 
-@overload
-async def take(mailbox: Responder, timeout: float | None = None) -> Request | None: ...
+    async def deliver(self, message: Message) -> bool:
+        """Stores a message; only then may the core acknowledge it to its server. Returns False for a duplicate."""
+        return await asyncio.to_thread(self.blocking.deliver, message)
 
+    async def update(self, message: Message) -> str:
+        """Replaces the content of a message that waits, and returns as :meth:`sharedcore.CoreContext.update`."""
+        return await asyncio.to_thread(self.blocking.update, message)
 
-async def take(mailbox: Mailbox | Responder, timeout: float | None = None) -> Delivery | Request | None:
-    """Takes a message of a mailbox, or a request, and waits so many seconds for one; None waits without an end.
+    async def withdraw(self, call_id: str, sequence: str | None = None) -> str:
+        """Takes back a message that waits: a wait for it ends with nothing to show. Returns as :meth:`update` does."""
+        return await asyncio.to_thread(self.blocking.withdraw, call_id, sequence)
 
-    No thread waits: the loop polls the descriptor. A message that comes to a task that is cancelled is given back.
+    async def report(self, problem: str) -> None:
+        """Puts a sentence about something that the core had to set aside on the timeline."""
+        await asyncio.to_thread(self.blocking.report, problem)
 
-    :raises ClosedError: the mailbox or its group was closed.
-    """
-    if timeout is not None and math.isnan(timeout):
-        raise ValueError("A timeout is a number of seconds, not nan.")
-    loop = asyncio.get_running_loop()
-    end = None if timeout is None else loop.time() + timeout
-    while True:
-        taken = await _take_now(mailbox)
-        if taken is not None:
-            return taken
-        left = None if end is None else end - loop.time()
-        if left is not None and left <= 0:
-            return None
-        # A copy: each task polls its own, and that of a mailbox which another task closes is not another file's.
-        descriptor = os.dup(await asyncio.to_thread(mailbox.fileno))
+    async def group(self) -> Group:
+        """Returns the group with the epoch as a guard on every write. Close it after use."""
+        return Group(await asyncio.to_thread(self.blocking.group))
+
+    async def begin_call(self, description: Call) -> OpenCall:
+        """Begins a call, which keeps this core until it ends. One that is open when the ownership is over is lost."""
+        return OpenCall(await asyncio.to_thread(self.blocking.begin_call, description))
+
+    async def begin_activity(self, kind: str, id: str, *, bound: float | None = None) -> Activity:
+        """Begins a ``call`` (4 hours at most), a ``transfer`` (10 minutes), or work of another name with its bound in seconds."""
+        return Activity(await asyncio.to_thread(lambda: self.blocking.begin_activity(kind, id, bound=bound)))
+
+    @asynccontextmanager
+    async def critical_section(self, maximum: float) -> AsyncIterator[None]:
+        """A section of work that a request for hand-over waits for, so many seconds at most (contract C3).
+
+        :raises GuardFailedError: a request is pending, the core is in a section already, or it is superseded.
+        """
+        section = self.blocking.critical_section(maximum)
+        await asyncio.to_thread(section.__enter__)
         try:
-            # A message may have come before this was the descriptor's first use: it is readable then.
-            await asyncio.wait_for(readable(descriptor), left)
-        except TimeoutError:
-            return None
+            yield
         finally:
-            os.close(descriptor)
-        if not mailbox.is_open:
-            raise error_of(c.CLOSED, "The mailbox was closed.", "mailbox")
+            await asyncio.to_thread(section.__exit__, None, None, None)
 
-
-async def _take_now(mailbox: Mailbox | Responder) -> Delivery | Request | None:
-    attempt = asyncio.ensure_future(asyncio.to_thread(mailbox.take, 0))
-    try:
-        return await asyncio.shield(attempt)
-    except asyncio.CancelledError:
-        attempt.add_done_callback(_give_back)
-        raise
-
-
-def _give_back(attempt: asyncio.Future[Delivery | Request | None]) -> None:
-    if attempt.cancelled() or attempt.exception() is not None:
-        return
-    taken = attempt.result()
-    if taken is not None:
-        _give_back_later(taken)
-
-
-def _give_back_later(taken: Delivery | Request | Result) -> None:
-    # Of the loop, which may end before it has run.
-    threading.Thread(target=_give_back_now, args=[taken], name="sharedcore").start()
-
-
-def _give_back_now(taken: Delivery | Request | Result) -> None:
-    try:
-        taken.give_back()
-    except SharedCoreError:
-        # The take ends with the session.
-        pass
+    async def fail(self, reason: str) -> None:
+        """Says that the core has ended by itself."""
+        await asyncio.to_thread(self.blocking.fail, reason)
 
 
 class Core(Protocol):
@@ -265,7 +257,7 @@ class MovingCore(Core, Protocol):
         """Ends the calls over the network where ``end.is_own``, and closes what is open."""
 
 
-class _Participant(_Scoped, Owned):
+class _Participant(Scoped, Owned):
     """A participant whose events the loop handles."""
 
     def __init__(self, handle: int, core: Callable[[], Core]) -> None:
@@ -336,8 +328,8 @@ class _Participant(_Scoped, Owned):
         elif event.kind == participants.RESULT:
             future = self._requests.pop(event.request)
             if future.cancelled() and event.result.kind == "message":
-                _give_back_later(event.result)
-            _settle(future, event.error, event.result)
+                give_back_later(event.result)
+            _settle(future, event.error, Result(event.result))
         elif event.kind == participants.STARTED:
             _settle(self._started, event.error, None)
         elif event.kind == participants.ENDED:
@@ -351,7 +343,7 @@ class _Participant(_Scoped, Owned):
     async def _start(self, event: ParticipantEvent) -> None:
         try:
             self._core, self._turn = self._make(), asyncio.Lock()
-            await self._core.start(CoreContext(event.core, event.epoch, event.baton))
+            await self._core.start(CoreContext(BlockingContext(event.core, event.epoch, event.baton)))
         except Exception as error:
             fail(event.core, error)
         else:
@@ -470,11 +462,8 @@ class Main(_Participant):
         await self._ask("sc_main_resume", participants.RESUMED)
 
     async def pushes(self) -> Pushes:
-        """Begins to take the pushes that the host routes to Main, for ``async for``. Those of an earlier call end.
-
-        The calls of a push block: use :func:`asyncio.to_thread`.
-        """
-        return await asyncio.to_thread(begin_pushes, self._handle)
+        """Begins to take the pushes that the host routes to Main, for ``async for``. Those of an earlier call end."""
+        return Pushes(await asyncio.to_thread(begin_pushes, self._handle))
 
 
 class Executor(_Participant):

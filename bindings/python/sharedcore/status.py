@@ -1,4 +1,4 @@
-"""The state of a group: its owner, its sessions, the owner's activities, and the timeline."""
+"""The state of a group: its owner, its sessions, a rest, activities, calls and pushes; and the timeline."""
 
 from __future__ import annotations
 
@@ -77,14 +77,55 @@ class ActivityInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class RestInfo:
+    """A Main that rests: the owner is the holder, which owns for it under the epoch of its core (contract C26)."""
+
+    session: int
+    epoch: int
+    name: str
+    process: Process
+    holder: Process
+    #: Why it was woken and has not resumed yet: ``call``, ``push``, ``user`` or another; None while it sleeps.
+    wake: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CallCounts:
+    """The number of the calls of a group."""
+
+    open: int
+    #: Of the open ones, those with a baton that no core has applied yet (C25).
+    moving: int
+    ended: int
+
+
+@dataclass(frozen=True, slots=True)
+class PushCounts:
+    """The number of the pushes that a host keeps (P13)."""
+
+    #: Those that wait for an Executor, and those in the hand of a host.
+    waiting: int
+    taken: int
+    given_up: int
+    #: Those that wait for a Main or are in its hand.
+    for_main: int
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
-    """The sessions of a group, the oldest first; and at one revision its owner, the Main that waits and the activities."""
+    """The sessions of a group, the oldest first; its owner, the Main that waits or rests, and the activities at one revision.
+
+    The calls and the pushes were counted after it.
+    """
 
     revision: int
     owner: Owner | None
     asked: Asked | None
     activities: tuple[ActivityInfo, ...]
     sessions: tuple[SessionInfo, ...]
+    rest: RestInfo | None
+    calls: CallCounts
+    pushes: PushCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +220,17 @@ def _session(session: c.CSessionInfo) -> SessionInfo:
     )
 
 
+def _rest(rest: c.CRestInfo) -> RestInfo:
+    return RestInfo(
+        session=rest.session,
+        epoch=rest.epoch,
+        name=rest.name.decode(),
+        process=_process(rest.process),
+        holder=_process(rest.holder),
+        wake=c.optional_text(rest.wake),
+    )
+
+
 def group_status(group: int) -> Status:
     """Gets the state of a group."""
     place = ctypes.POINTER(c.CGroupStatus)()
@@ -191,6 +243,11 @@ def group_status(group: int) -> Status:
             asked=_asked(status.asked.contents) if status.asked else None,
             activities=tuple(_activity(status.activities[index].contents) for index in range(status.activity_count)),
             sessions=tuple(_session(status.sessions[index].contents) for index in range(status.session_count)),
+            rest=_rest(status.rest.contents) if status.rest else None,
+            calls=CallCounts(status.open_call_count, status.moving_call_count, status.ended_call_count),
+            pushes=PushCounts(
+                status.waiting_push_count, status.taken_push_count, status.given_up_push_count, status.main_push_count
+            ),
         )
     finally:
         library.sc_status_free(byref(place))

@@ -10,7 +10,8 @@ from contextlib import asynccontextmanager
 
 import sharedcore
 from program import PROGRAM, push
-from sharedcore import Baton, BatonEnd, Call, CoreContext, Message, OpenCall, Push, StopRequest, aio
+from sharedcore import Baton, BatonEnd, Call, Message, Push, StopRequest, aio
+from sharedcore.aio import CoreContext, OpenCall
 
 
 class PlainCore:
@@ -57,9 +58,9 @@ class LineCore(PlainCore):
         await super().start(context)
         if context.baton is not None:
             self.events.append(f"{context.baton.kind} {context.baton.data!r} {context.baton.calls}")
-            [descriptor] = context.baton.take_descriptors()
+            [descriptor] = await context.baton.take_descriptors()
             self.line = socket.socket(fileno=descriptor)
-            self.call = (await asyncio.to_thread(context.baton.apply))["call-1"]
+            self.call = (await context.baton.apply())["call-1"]
 
     async def hand_over(self, request: StopRequest) -> Baton | None:
         self.events.append(f"hand over {request.takes} {request.reach}")
@@ -178,8 +179,8 @@ class AioTests(unittest.IsolatedAsyncioTestCase):
             ):
                 waiting = executor.ask("none", timeout=120)
                 await self.until(lambda: first.context is not None)
-                call = await asyncio.to_thread(first.context.begin_call, Call("call-1", state="answered"))
-                await asyncio.to_thread(call.set_moves, "line/1")
+                call = await first.context.begin_call(Call("call-1", state="answered"))
+                await call.set_moves("line/1")
                 async with aio.Main(other, second, takes_batons=["line/1"], handover_timeout=60) as main:
                     await asyncio.wait_for(main.wait_until_started(), 60)
                     yield other, other_end
@@ -193,16 +194,16 @@ class AioTests(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(second.events, ["line/1 b'a\\x00b' ('call-1',)"])
             second.line.sendall(b"x")
             self.assertEqual(other_end.recv(1), b"x")
-            await asyncio.to_thread(second.call.end, "hungUp")
+            await second.call.end("hungUp")
             second.line.close()
             self.assertEqual([call.end_reason for call in await group.calls()], ["hungUp"])
 
     async def test_core_that_refuses_a_baton(self) -> None:
         class RefusingCore(PlainCore):
             async def start(self, context: CoreContext) -> None:
-                await asyncio.to_thread(context.baton.refuse, "no line")
+                await context.baton.refuse("no line")
                 try:
-                    await asyncio.to_thread(context.baton.apply)
+                    await context.baton.apply()
                 except sharedcore.GuardFailedError:
                     refused.set()
 
@@ -252,7 +253,7 @@ class AioTests(unittest.IsolatedAsyncioTestCase):
             async def start(self, context: CoreContext) -> None:
                 events.append("start")
                 for call_id in ("1", "2"):
-                    await asyncio.to_thread(context.deliver, Message(call_id))
+                    await context.deliver(Message(call_id))
 
             async def stop(self, request: StopRequest) -> None:
                 await asyncio.sleep(0.1)
@@ -262,7 +263,7 @@ class AioTests(unittest.IsolatedAsyncioTestCase):
             for call_id in ("1", "2"):
                 events.clear()
                 result = await executor.ask(call_id, timeout=30, insists=True)
-                self.assertTrue(await asyncio.to_thread(result.acknowledge))
+                self.assertTrue(await result.acknowledge())
                 await asyncio.wait_for(executor.finish(), 60)
                 self.assertEqual(events, ["start", "stop served"])
 
@@ -279,7 +280,7 @@ class AioTests(unittest.IsolatedAsyncioTestCase):
             await asyncio.wait_for(main.wait_until_started(), 60)
             waiting = executor.ask("7", timeout=60)
             waiting.cancel()
-            await asyncio.to_thread(core.context.deliver, Message("7", text="hello"))
+            await core.context.deliver(Message("7", text="hello"))
             result = await asyncio.wait_for(next_executor.message("7", timeout=60), 60)
             self.assertEqual(result.message.text, "hello")
 
@@ -293,6 +294,80 @@ class AioTests(unittest.IsolatedAsyncioTestCase):
             await asyncio.wait_for(main.wait_until_started(), 60)
             with self.assertRaises(sharedcore.RefusedError):
                 await asyncio.wait_for(executor.ask("7", timeout=60, insists=True), 60)
+
+    async def test_calls_of_a_core(self) -> None:
+        """What a core and the takers of its work call: all of it by coroutines."""
+        core = PlainCore()
+        async with (
+            await aio.Group.open(self.directory, role="main") as group,
+            await aio.Group.open(self.directory, role="executor") as other,
+            aio.Main(group, lambda: core) as main,
+            aio.Executor(other, PlainCore) as executor,
+        ):
+            await asyncio.wait_for(main.wait_until_started(), 60)
+            context = core.context
+            async with await context.group() as fenced:
+                await fenced.put("k", b"1")
+            async with context.critical_section(5):
+                with self.assertRaises(sharedcore.GuardFailedError):
+                    async with context.critical_section(5):
+                        self.fail("a section within a section")
+            activity = await context.begin_activity("sync", "1", bound=60)
+            self.assertEqual([each.id for each in (await group.status()).activities], ["1"])
+            await activity.end()
+            await context.report("a letter has no sender")
+            self.assertEqual((await group.timeline()).entries[-1].reason, "a letter has no sender")
+            self.assertTrue(await context.deliver(Message("7", text="one")))
+            self.assertEqual(await context.update(Message("7", text="two")), "changed")
+            result = await executor.message("7", timeout=30)
+            self.assertEqual(result.message.text, "two")
+            await result.give_back()
+            self.assertEqual(await context.withdraw("7"), "changed")
+
+    async def test_commands(self) -> None:
+        core = PlainCore()
+        async with await aio.Group.open(self.directory, role="main") as group, aio.Main(group, lambda: core) as main:
+            await asyncio.wait_for(main.wait_until_started(), 60)
+            async with await group.watch_calls() as changes, await core.context.begin_call(Call("c-1", state="ringing")) as call:
+                self.assertIsNone(await call.next(timeout=0.01))
+                commanding = asyncio.create_task(group.command("c-1", "answer", timeout=30))
+                command = await call.next(timeout=30)
+                self.assertEqual(command.kind, "answer")
+                await call.change("answered")
+                await command.accept()
+                await commanding
+                await call.change_media(audio=True, video=True)
+                commanding = asyncio.create_task(group.command("c-1", "hold", timeout=30))
+                await (await anext(call)).refuse("no hold")
+                with self.assertRaises(sharedcore.RefusedError):
+                    await commanding
+                await call.end("hungUp")
+                async with asyncio.timeout(30):
+                    async for calls in changes:
+                        if [each.end_reason for each in calls] == ["hungUp"]:
+                            break
+
+    async def test_objects(self) -> None:
+        """Mailboxes, watches and observations with their timeouts."""
+        async with await aio.Group.open(self.directory) as group:
+            async with (
+                await group.mailbox("m", capacity=1) as mailbox,
+                await group.watch("k", snapshot=False) as watch,
+                await group.observe("bell") as observation,
+            ):
+                await mailbox.send(b"1")
+                delivery = await mailbox.take(30)
+                self.assertIsNotNone(await delivery.acknowledge_with([sharedcore.Operation.put("k", b"v")]))
+                self.assertEqual((await watch.next(timeout=30)).changes[0].new.value, b"v")
+                self.assertIsNone(await watch.next(timeout=0.01))
+                await group.post("bell", 7)
+                self.assertEqual((await observation.next()).state, 7)
+                with self.assertRaises(ValueError):
+                    await observation.next(timeout=float("nan"))
+            self.assertFalse(mailbox.is_open or watch.is_open or observation.is_open)
+            with self.assertRaises(sharedcore.HandleError):
+                await mailbox.send(b"2")
+            self.assertTrue(group.is_open)
 
     async def test_sync(self) -> None:
         async with await aio.Group.open(self.directory) as group:
@@ -319,12 +394,13 @@ class AioTests(unittest.IsolatedAsyncioTestCase):
     async def test_pushes(self) -> None:
         async def follow() -> None:
             async for taken in pushes:
-                found.append(taken.push)
                 # The first one is given back once, and comes again.
-                if len(found) == 1:
-                    await asyncio.to_thread(taken.give_back)
+                if not found:
+                    await taken.give_back()
                 else:
-                    self.assertTrue(await asyncio.to_thread(taken.acknowledge))
+                    self.assertTrue(await taken.acknowledge())
+                # Behind the call: the test ends the Main when all are there.
+                found.append(taken.push)
 
         found: list[Push] = []
         async with await aio.Group.open(self.directory, role="main") as group:

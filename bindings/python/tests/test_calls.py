@@ -74,11 +74,11 @@ class CallTests(unittest.TestCase):
     def test_asyncio_requests(self) -> None:
         async def exchange() -> bytes:
             async with await aio.Group.open(self.directory) as group:
-                with group.responder("echo") as responder:
+                with await group.responder("echo") as responder:
 
                     async def answer() -> None:
-                        request = await aio.take(responder)
-                        request.reply(request.message)
+                        request = await responder.take()
+                        await request.reply(request.message)
 
                     task = asyncio.create_task(answer())
                     reply = await group.request("echo", b"hello", timeout=30)

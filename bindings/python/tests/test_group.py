@@ -9,6 +9,7 @@ import tempfile
 import threading
 import tomllib
 import unittest
+from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 
 import sharedcore
@@ -194,18 +195,57 @@ class GroupTests(unittest.TestCase):
             self.assertEqual(os.waitpid(child, 0)[1], 0)
             self.assertEqual(group.get("a").value, b"1")
 
-    def test_spawned_child(self) -> None:
+    def test_each_call_in_a_forked_child(self) -> None:
+        """Also those that have not been made in the parent, and those that open."""
         with Group(self.directory) as group:
-            process = multiprocessing.get_context("spawn").Process(target=put_from_child, args=[self.directory])
-            process.start()
-            process.join(60)
-            self.assertEqual(process.exitcode, 0)
-            self.assertEqual(group.get("child").value, b"here")
+            watch, observation, mailbox = group.watch(), group.observe("n"), group.mailbox("m")
+            calls = [
+                lambda: Group(self.directory), lambda: Group.configured({}), group.sync, group.list, group.status,
+                lambda: group.post("n"), lambda: group.request("r", b"", timeout=None), lambda: mailbox.send(b""),
+                lambda: mailbox.take(None), watch.next, observation.next, watch.fileno,
+                lambda: asyncio.run(aio.Group.open(self.directory)),
+                lambda: sharedcore.Main(group, object), lambda: sharedcore.Executor(group, object),
+            ]
+            child = os.fork()
+            if child == 0:
+                refused = 0
+                try:
+                    for call in calls:
+                        try:
+                            call()
+                        except sharedcore.ForkedError:
+                            refused += 1
+                    for each in (watch, observation, mailbox, group):
+                        each.close()
+                finally:
+                    os._exit(0 if refused == len(calls) else 1)
+            self.assertEqual(os.waitpid(child, 0)[1], 0)
+            mailbox.send(b"1")
+            self.assertEqual(mailbox.take().message, b"1")
+
+    def test_multiprocessing(self) -> None:
+        """A child of spawn or forkserver opens anew. One of fork gets the typed error, also where it opens a group."""
+        for method, expected in (("spawn", "put"), ("forkserver", "put"), ("fork", "forked")):
+            with self.subTest(method), Group(self.directory) as group:
+                context = multiprocessing.get_context(method)
+                answers = context.SimpleQueue()
+                process = context.Process(target=put_from_child, args=[self.directory, method, answers])
+                process.start()
+                process.join(60)
+                self.assertEqual(process.exitcode, 0)
+                self.assertEqual(answers.get(), expected)
+                found = group.get(method)
+                self.assertEqual(found and found.value, b"here" if expected == "put" else None)
 
 
-def put_from_child(directory: str) -> None:
-    with Group(directory) as group:
-        group.put("child", b"here")
+def put_from_child(directory: str, key: str, answers: SimpleQueue) -> None:
+    try:
+        with Group(directory) as group:
+            group.put(key, b"here")
+    except sharedcore.ForkedError:
+        answers.put("forked")
+    else:
+        answers.put("put")
 
 
 if __name__ == "__main__":

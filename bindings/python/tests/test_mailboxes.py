@@ -35,20 +35,20 @@ class MailboxTests(unittest.TestCase):
 
     def test_tasks_wait_without_threads(self) -> None:
         async def story(group: aio.Group) -> None:
-            with group.mailbox("m") as mailbox:
+            with await group.mailbox("m") as mailbox:
                 taken: list[bytes] = []
 
                 async def work() -> None:
-                    delivery = await aio.take(mailbox)
+                    delivery = await mailbox.take()
                     taken.append(delivery.message)
-                    await asyncio.to_thread(delivery.acknowledge)
+                    await delivery.acknowledge()
 
                 # More than the threads of the loop's executor. All other calls go on.
                 tasks = [asyncio.create_task(work()) for _ in range(100)]
                 await asyncio.sleep(0.2)
                 self.assertEqual((await group.list("none")).entries, ())
                 for number in range(100):
-                    await asyncio.to_thread(mailbox.send, b"%d" % number)
+                    await mailbox.send(b"%d" % number)
                 await asyncio.gather(*tasks)
                 self.assertEqual(sorted(taken, key=int), [b"%d" % number for number in range(100)])
 
@@ -56,25 +56,25 @@ class MailboxTests(unittest.TestCase):
 
     def test_timeouts(self) -> None:
         async def story(group: aio.Group) -> None:
-            with group.mailbox("m") as mailbox:
+            with await group.mailbox("m") as mailbox:
                 before = len(os.listdir("/proc/self/fd"))
-                self.assertIsNone(await aio.take(mailbox, timeout=0))
-                self.assertIsNone(await aio.take(mailbox, timeout=0.05))
+                self.assertIsNone(await mailbox.take(timeout=0))
+                self.assertIsNone(await mailbox.take(timeout=0.05))
                 for _ in range(5):
-                    self.assertIsNone(await aio.take(mailbox, timeout=0.01))
+                    self.assertIsNone(await mailbox.take(timeout=0.01))
                 # The descriptor and what its watch needs, once.
                 self.assertLess(len(os.listdir("/proc/self/fd")), before + 4)
                 with self.assertRaises(ValueError):
-                    await aio.take(mailbox, timeout=float("nan"))
-                mailbox.send(b"x")
-                self.assertEqual((await aio.take(mailbox, timeout=float("inf"))).message, b"x")
+                    await mailbox.take(timeout=float("nan"))
+                await mailbox.send(b"x")
+                self.assertEqual((await mailbox.take(timeout=float("inf"))).message, b"x")
 
         self.run_story(story)
 
     def test_closing_wakes_tasks(self) -> None:
         async def story(group: aio.Group) -> None:
-            mailbox = group.mailbox("m")
-            tasks = [asyncio.create_task(aio.take(mailbox)) for _ in range(3)]
+            mailbox = await group.mailbox("m")
+            tasks = [asyncio.create_task(mailbox.take()) for _ in range(3)]
             await asyncio.sleep(0.2)
             mailbox.close()
             for task in tasks:
@@ -85,53 +85,53 @@ class MailboxTests(unittest.TestCase):
 
     def test_cancelled_task_takes_nothing(self) -> None:
         async def story(group: aio.Group) -> None:
-            with group.mailbox("m") as mailbox:
+            with await group.mailbox("m") as mailbox:
                 # One that waits, which a later message does not go to.
-                task = asyncio.create_task(aio.take(mailbox))
+                task = asyncio.create_task(mailbox.take())
                 await asyncio.sleep(0.1)
                 task.cancel()
                 with self.assertRaises(asyncio.CancelledError):
                     await task
-                mailbox.send(b"1")
-                delivery = await aio.take(mailbox, timeout=30)
+                await mailbox.send(b"1")
+                delivery = await mailbox.take(timeout=30)
                 self.assertEqual(delivery.message, b"1")
-                delivery.acknowledge()
+                await delivery.acknowledge()
 
                 # One whose attempt has the message already, when the task is cancelled.
-                mailbox.send(b"2")
+                await mailbox.send(b"2")
                 taking, going_on = threading.Event(), threading.Event()
 
                 class Slow:
                     is_open = True
 
                     def take(self, timeout: float | None = 0) -> sharedcore.Delivery | None:
-                        found = mailbox.take(timeout)
+                        found = mailbox.blocking.take(timeout)
                         taking.set()
                         going_on.wait(30)
                         return found
 
-                task = asyncio.create_task(aio.take(Slow()))
+                task = asyncio.create_task(aio.Mailbox(Slow()).take())
                 await asyncio.to_thread(taking.wait, 30)
                 task.cancel()
                 with self.assertRaises(asyncio.CancelledError):
                     await task
                 going_on.set()
-                delivery = await aio.take(mailbox, timeout=30)
+                delivery = await mailbox.take(timeout=30)
                 self.assertEqual(delivery.message, b"2")
 
         self.run_story(story)
 
     def test_requests(self) -> None:
         async def story(group: aio.Group) -> None:
-            with group.responder("double") as responder:
+            with await group.responder("double") as responder:
 
                 async def answer() -> None:
-                    request = await aio.take(responder)
-                    await asyncio.to_thread(request.give_back)
+                    request = await responder.take()
+                    await request.give_back()
                     with self.assertRaises(sharedcore.HandleError):
-                        request.give_back()
-                    request = await aio.take(responder)
-                    await asyncio.to_thread(request.reply, request.message * 2)
+                        await request.give_back()
+                    request = await responder.take()
+                    await request.reply(request.message * 2)
 
                 task = asyncio.create_task(answer())
                 self.assertEqual(await group.request("double", b"ab", timeout=30), b"abab")

@@ -116,8 +116,8 @@ class MessageTests(unittest.TestCase):
 
     def test_asyncio(self) -> None:
         class Core:
-            async def start(self, context: CoreContext) -> None:
-                await asyncio.to_thread(context.deliver, FULL)
+            async def start(self, context: aio.CoreContext) -> None:
+                await context.deliver(FULL)
 
             async def stop(self, request: StopRequest) -> None:
                 pass

@@ -274,10 +274,10 @@ class ParticipantTests(unittest.TestCase):
         events: list[str] = []
 
         class Core:
-            async def start(self, context: CoreContext) -> None:
+            async def start(self, context: aio.CoreContext) -> None:
                 events.append("start")
                 message = Message("5", text="over asyncio", body=b"\0\1")
-                await asyncio.to_thread(context.deliver, message)
+                await context.deliver(message)
 
             async def stop(self, request: StopRequest) -> None:
                 events.append("stop " + request.reason)
@@ -291,7 +291,7 @@ class ParticipantTests(unittest.TestCase):
             ):
                 await asyncio.wait_for(main.wait_until_started(), 60)
                 result = await executor.message("5", timeout=30)
-                await asyncio.to_thread(result.acknowledge)
+                await result.acknowledge()
                 await executor.finish()
                 return result.message
 

@@ -7,7 +7,8 @@ import time
 import unittest
 
 import sharedcore
-from sharedcore import CoreContext, Executor, Group, Main, StopRequest, aio
+from program import PROGRAM, program_status, push
+from sharedcore import CallCounts, CoreContext, Executor, Group, Holder, Main, PushCounts, StopRequest, aio
 
 
 class BusyCore:
@@ -21,6 +22,22 @@ class BusyCore:
         context.report("a letter has no sender")
 
     def stop(self, request: StopRequest) -> None:
+        pass
+
+
+class QuietCore:
+    """A core that can rest."""
+
+    def start(self, context: CoreContext) -> None:
+        self.context = context
+
+    def stop(self, request: StopRequest) -> None:
+        pass
+
+    def rest(self) -> None:
+        pass
+
+    def resume(self, wake: str) -> None:
         pass
 
 
@@ -87,6 +104,51 @@ class StatusTests(unittest.TestCase):
             self.assertEqual((problem.reason, problem.bound), ("a letter has no sender", None))
             states = [(entry.before, entry.after) for entry in entries if entry.event == "stateChanged"]
             self.assertEqual(states[:2], [("starting", "running"), ("running", "stopping")])
+
+    def test_rest_calls_and_pushes(self) -> None:
+        """A Main that rests, the number of calls, and that of pushes: as ``sharedcore status --json`` has them."""
+        folder = os.path.dirname(self.directory)
+        core = QuietCore()
+        with (
+            Group(self.directory, role="main", name="chat") as group,
+            Group(self.directory, role="holder", name="light") as other,
+            Group(self.directory, read_only=True) as reader,
+            Holder(other),
+            Main(group, lambda: core) as main,
+        ):
+            main.wait_until_started(60)
+            status = reader.status()
+            self.assertEqual((status.rest, status.calls), (None, CallCounts(0, 0, 0)))
+            self.assertEqual(status.pushes, PushCounts(0, 0, 0, 0))
+            call = core.context.begin_call(sharedcore.Call("c-1", state="answered"))
+            self.assertEqual(reader.status().calls, CallCounts(1, 0, 0))
+            call.end("hungUp")
+            self.assertEqual(reader.status().calls, CallCounts(0, 0, 1))
+            deadline = time.monotonic() + 60
+            while True:
+                try:
+                    main.rest()
+                    break
+                except sharedcore.SharedCoreError as error:
+                    # The Main has not learned of the holder yet.
+                    if error.name != "unavailable" or time.monotonic() > deadline:
+                        raise
+            status = reader.status()
+            rest = status.rest
+            self.assertEqual((rest.session, rest.name, rest.wake), (group.session, "chat", None))
+            self.assertEqual((rest.process.pid, rest.holder.pid, rest.epoch), (os.getpid(), os.getpid(), status.owner.epoch))
+            self.assertEqual(status.owner.session, other.session)
+            if PROGRAM:
+                self.assertEqual(program_status(folder)["rest"]["name"], "chat")
+            main.resume()
+            self.assertIsNone(reader.status().rest)
+            if PROGRAM:
+                push(folder, "7", b"")
+                # The Main has begun to take none.
+                self.assertEqual(reader.status().pushes, PushCounts(0, 0, 0, 1))
+                shown = program_status(folder)
+                self.assertEqual(shown["pushes"], {"waiting": 0, "taken": 0, "givenUp": 0, "forMain": 1})
+                self.assertEqual(shown["calls"], {"open": 0, "moving": 0, "ended": 1})
 
     def test_reader_leaves_no_trace(self) -> None:
         with self.assertRaises(sharedcore.SharedCoreError) as caught:

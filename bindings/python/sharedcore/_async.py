@@ -1,0 +1,384 @@
+"""The objects of a group for asyncio. Each has the blocking one of the same name in ``blocking``."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import threading
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar
+
+from . import _library as c
+from . import batons, calls, group, participants, pushes
+from ._library import Owned, SharedCoreError, error_of
+from ._stream import Stream as BlockingStream
+from .calls import Call
+from .group import Event, Guard, Notification, Operation
+from .messages import Message
+from .pushes import Push
+
+Blocking = TypeVar("Blocking", bound=Owned)
+Element = TypeVar("Element")
+Taken = TypeVar("Taken")
+Source = TypeVar("Source", group.Mailbox, group.Responder)
+
+
+async def readable(descriptor: int) -> None:
+    """Returns when a descriptor is readable."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[None] = loop.create_future()
+
+    def wake() -> None:
+        if not future.done():
+            future.set_result(None)
+
+    loop.add_reader(descriptor, wake)
+    try:
+        await future
+    finally:
+        loop.remove_reader(descriptor)
+
+
+class Scoped:
+    """An object that the end of ``async with`` closes."""
+
+    async def aclose(self) -> None:
+        raise NotImplementedError
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+class Object(Scoped, Generic[Blocking]):
+    """An object with a handle, for ``with`` and ``async with``. The garbage collector closes it as well."""
+
+    def __init__(self, blocking: Blocking) -> None:
+        #: The same object, with calls that block.
+        self.blocking = blocking
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it was not closed."""
+        return self.blocking.is_open
+
+    def close(self) -> None:
+        """Closes the object, as :meth:`aclose` does, on the thread of the loop."""
+        self.blocking.close()
+
+    async def aclose(self) -> None:
+        """Closes the object. Idempotent."""
+        await asyncio.to_thread(self.blocking.close)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def deadline(timeout: float | None) -> float | None:
+    """Returns the loop's time at which a wait ends; None for one without an end.
+
+    :raises ValueError: for a timeout that is no number.
+    """
+    if timeout is not None and math.isnan(timeout):
+        raise ValueError("A timeout is a number of seconds, not nan.")
+    return None if timeout is None else asyncio.get_running_loop().time() + timeout
+
+
+def time_left(end: float | None) -> float | None:
+    return None if end is None else end - asyncio.get_running_loop().time()
+
+
+class Stream(Object[BlockingStream[Any]], Generic[Element]):
+    """A sequence of elements, for ``async for`` and :meth:`next`. No thread waits: the loop polls the descriptor."""
+
+    @staticmethod
+    def _convert(element: Any) -> Element:
+        return element  # type: ignore[no-any-return]
+
+    async def next(self, timeout: float | None = None) -> Element | None:
+        """Waits for the next element. Returns None after ``timeout`` seconds, and at the end; None waits without an end."""
+        end = deadline(timeout)
+        try:
+            while (element := self.blocking._take(0)) is None:
+                left = time_left(end)
+                if left is not None and left <= 0:
+                    return None
+                await asyncio.wait_for(readable(self.blocking.fileno()), left)
+        except (StopIteration, TimeoutError):
+            return None
+        return self._convert(element)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Element:
+        return self._convert(await anext(self.blocking))
+
+
+class Watch(Stream[Event]):
+    """A running watch."""
+
+
+class Observation(Stream[Notification]):
+    """A running observation of a name."""
+
+
+class CallChanges(Stream[tuple[Call, ...]]):
+    """The lists of a group's calls, one for each change."""
+
+
+async def take(source: Source, timeout: float | None, convert: Callable[[Any], Taken]) -> Taken | None:
+    """Takes from a mailbox or a responder, and waits so many seconds for a message; None waits without an end.
+
+    No thread waits. What comes to a task that is cancelled is given back.
+
+    :raises ClosedError: the mailbox or its group was closed.
+    """
+    end = deadline(timeout)
+    while True:
+        taken = await _take_now(source)
+        if taken is not None:
+            return convert(taken)
+        left = time_left(end)
+        if left is not None and left <= 0:
+            return None
+        # A copy: each task polls its own, and that of a mailbox which another task closes is not another file's.
+        descriptor = os.dup(await asyncio.to_thread(source.fileno))
+        try:
+            # A message may have come before this was the descriptor's first use: it is readable then.
+            await asyncio.wait_for(readable(descriptor), left)
+        except TimeoutError:
+            return None
+        finally:
+            os.close(descriptor)
+        if not source.is_open:
+            raise error_of(c.CLOSED, "The mailbox was closed.", "mailbox")
+
+
+async def _take_now(source: group.Mailbox | group.Responder) -> group.Delivery | group.Request | None:
+    attempt = asyncio.ensure_future(asyncio.to_thread(source.take, 0))
+    try:
+        return await asyncio.shield(attempt)
+    except asyncio.CancelledError:
+        attempt.add_done_callback(_give_back)
+        raise
+
+
+def _give_back(attempt: asyncio.Future[group.Delivery | group.Request | None]) -> None:
+    if attempt.cancelled() or attempt.exception() is not None:
+        return
+    taken = attempt.result()
+    if taken is not None:
+        give_back_later(taken)
+
+
+def give_back_later(taken: group.Delivery | group.Request | participants.Result) -> None:
+    """Gives back on a thread: a thread of the loop's executor may not run before the loop ends."""
+    threading.Thread(target=_give_back_now, args=[taken], name="sharedcore").start()
+
+
+def _give_back_now(taken: group.Delivery | group.Request | participants.Result) -> None:
+    try:
+        taken.give_back()
+    except SharedCoreError:
+        # The take ends with the session.
+        pass
+
+
+class Mailbox(Object[group.Mailbox]):
+    """A queue of messages that are kept until they are acknowledged."""
+
+    async def send(self, message: bytes) -> int:
+        """Puts a message at the end. Returns the revision."""
+        return await asyncio.to_thread(self.blocking.send, message)
+
+    async def take(self, timeout: float | None = None) -> Delivery | None:
+        """Takes a message, and waits so many seconds for one; None waits without an end.
+
+        No thread waits. A message that comes to a task that is cancelled is given back.
+
+        :raises ClosedError: the mailbox or its group was closed.
+        """
+        return await take(self.blocking, timeout, Delivery)
+
+
+class Delivery(Object[group.Delivery]):
+    """A message that was taken: acknowledge it, or give it back."""
+
+    def __init__(self, blocking: group.Delivery) -> None:
+        super().__init__(blocking)
+        #: The message.
+        self.message = blocking.message
+
+    async def acknowledge(self) -> bool:
+        """Removes the message. Returns False where the take did not stand any more."""
+        return await asyncio.to_thread(self.blocking.acknowledge)
+
+    async def acknowledge_with(self, operations: Sequence[Operation], guards: Sequence[Guard] = ()) -> int | None:
+        """Removes the message in one commit with operations, as :meth:`sharedcore.Delivery.acknowledge_with`."""
+        return await asyncio.to_thread(self.blocking.acknowledge_with, operations, guards)
+
+    async def give_back(self) -> None:
+        """Lets others take the message."""
+        await asyncio.to_thread(self.blocking.give_back)
+
+
+class Responder(Object[group.Responder]):
+    """The requests of a name, which programs that answer share between them."""
+
+    async def take(self, timeout: float | None = None) -> Request | None:
+        """Takes a request, as :meth:`Mailbox.take` takes a message."""
+        return await take(self.blocking, timeout, Request)
+
+
+class Request(Object[group.Request]):
+    """A request that was taken: reply to it, refuse it, or give it back."""
+
+    def __init__(self, blocking: group.Request) -> None:
+        super().__init__(blocking)
+        #: The request.
+        self.message = blocking.message
+
+    async def reply(self, message: bytes) -> bool:
+        """Replies. Returns False where the request was not this program's any more."""
+        return await asyncio.to_thread(self.blocking.reply, message)
+
+    async def refuse(self, reason: str) -> bool:
+        """Refuses: the requester gets the reason. Returns as :meth:`reply` does."""
+        return await asyncio.to_thread(self.blocking.refuse, reason)
+
+    async def give_back(self) -> None:
+        """Lets another program take the request."""
+        await asyncio.to_thread(self.blocking.give_back)
+
+
+class Command(Object[calls.Command]):
+    """A command for a call: carry it out and accept it, or refuse it."""
+
+    def __init__(self, blocking: calls.Command) -> None:
+        super().__init__(blocking)
+        #: ``answer``, ``decline``, ``hold``, ``resume`` or ``hangUp``.
+        self.kind = blocking.kind
+
+    async def accept(self) -> None:
+        """Says that the command was carried out."""
+        await asyncio.to_thread(self.blocking.accept)
+
+    async def refuse(self, reason: str) -> None:
+        """Says that the command is not carried out."""
+        await asyncio.to_thread(self.blocking.refuse, reason)
+
+
+class OpenCall(Stream[Command]):
+    """A call of a core, and the commands for it. The first wait begins to take commands: answer each from then on."""
+
+    blocking: calls.OpenCall
+
+    @staticmethod
+    def _convert(element: Any) -> Command:
+        return Command(element)
+
+    async def change(self, state: str) -> None:
+        """Changes the state: a state of :class:`sharedcore.Call` other than ``ended``."""
+        await asyncio.to_thread(self.blocking.change, state)
+
+    async def change_media(self, *, audio: bool, video: bool) -> None:
+        """Says what media the call has from now on: none while it is held."""
+        await asyncio.to_thread(lambda: self.blocking.change_media(audio=audio, video=video))
+
+    async def set_moves(self, kind: str | None, *, needs_descriptors: bool = True) -> None:
+        """Says that the call moves with a baton of a kind, as :meth:`sharedcore.OpenCall.set_moves`."""
+        await asyncio.to_thread(lambda: self.blocking.set_moves(kind, needs_descriptors=needs_descriptors))
+
+    async def end(self, reason: str, text: str = "") -> None:
+        """Ends the call, such as by ``hungUp``, or by ``failed`` with a text for people."""
+        await asyncio.to_thread(self.blocking.end, reason, text)
+
+
+class Activity(Object[calls.Activity]):
+    """Work of a core that a hand-over waits for, within its bound."""
+
+    async def end(self) -> None:
+        """Ends the activity."""
+        await asyncio.to_thread(self.blocking.end)
+
+
+class ReceivedBaton:
+    """The baton of a former owner, for the start of a core, as :class:`sharedcore.ReceivedBaton`."""
+
+    def __init__(self, blocking: batons.ReceivedBaton) -> None:
+        self.blocking = blocking
+        self.kind = blocking.kind
+        self.data = blocking.data
+        self.calls = blocking.calls
+        #: The epoch that gave it.
+        self.from_epoch = blocking.from_epoch
+
+    async def take_descriptors(self) -> list[int]:
+        """Returns the descriptors, once. They are the program's to close."""
+        return await asyncio.to_thread(self.blocking.take_descriptors)
+
+    async def apply(self) -> dict[str, OpenCall]:
+        """Takes the calls over, and returns those that are open, by their ids.
+
+        :raises GuardFailedError: the baton is over, or the core is to stop. Send nothing for the calls then.
+        """
+        found = await asyncio.to_thread(self.blocking.apply)
+        return {id: OpenCall(each) for id, each in found.items()}
+
+    async def refuse(self, reason: str) -> None:
+        """Says that this core cannot use it: the calls are over, and the former owner ends them."""
+        await asyncio.to_thread(self.blocking.refuse, reason)
+
+
+class Result:
+    """The answer to a call-id: ``message``, ``call`` or ``nothing``. Acknowledge a message when it was shown."""
+
+    def __init__(self, blocking: participants.Result) -> None:
+        self.blocking = blocking
+        self.kind = blocking.kind
+        self.message: Message | None = blocking.message
+        self.from_core = blocking.from_core
+
+    async def acknowledge(self) -> bool:
+        """Says that the message was shown. Returns False where it was not this participant's any more."""
+        return await asyncio.to_thread(self.blocking.acknowledge)
+
+    async def give_back(self) -> None:
+        """Lets other participants have the message."""
+        await asyncio.to_thread(self.blocking.give_back)
+
+
+class TakenPush(Object[pushes.TakenPush]):
+    """A push in a Main's hand. After ``close`` alone it stays there until the group is closed."""
+
+    def __init__(self, blocking: pushes.TakenPush) -> None:
+        super().__init__(blocking)
+        self.push: Push = blocking.push
+
+    async def acknowledge(self) -> bool:
+        """Says that the push was dealt with. Returns False where it was not this Main's any more."""
+        return await asyncio.to_thread(self.blocking.acknowledge)
+
+    async def give_back(self) -> None:
+        """Lets a Main take the push again."""
+        await asyncio.to_thread(self.blocking.give_back)
+
+
+class Pushes(Stream[TakenPush]):
+    """The pushes for a Main, the oldest first. It ends with the Main."""
+
+    @staticmethod
+    def _convert(element: Any) -> TakenPush:
+        return TakenPush(element)
