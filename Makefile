@@ -153,7 +153,7 @@ examples:
 	Scripts/try-plugins "$$($(SWIFT) build --show-bin-path)/sharedcore"
 	@# Its mail servers need root.
 	@Scripts/install-dependencies python3-venv dovecot-imapd exim4-daemon-light iproute2
-	$(if $(IS_ROOT),$(SWIFT) build -j $(JOBS) --product sharedcore && Examples/DeltaChat/run "$$($(SWIFT) build --show-bin-path)/sharedcore",@echo "As root, make examples runs Examples/DeltaChat as well." >&2)
+	$(if $(IS_ROOT),$(SWIFT) build -j $(JOBS) --product sharedcore && $(SWIFT) build -j $(JOBS) --product sharedcore-c && Examples/DeltaChat/run "$$($(SWIFT) build --show-bin-path)/sharedcore",@echo "As root, make examples runs Examples/DeltaChat as well." >&2)
 
 # The contract on groups in memory files and on the disk, with both durabilities.
 file-systems: build

@@ -56,9 +56,9 @@ class Peer:
 class DeltaChat(Peer):
     """A deltachat-rpc-server of one's own; it ends with its input."""
 
-    def __init__(self):
+    def __init__(self, inherits=()):
         self.process = subprocess.Popen(
-            [os.environ["DELTACHAT"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            [os.environ["DELTACHAT"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, pass_fds=inherits)
         super().__init__(self.process.stdout, self.process.stdin)
         threading.Thread(target=self.read, daemon=True).start()
 
