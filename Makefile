@@ -138,6 +138,9 @@ examples:
 	@Scripts/install-dependencies libsqlite3-dev
 	$(SWIFT) test -j $(JOBS) --package-path Examples/FirstPair
 	$(SWIFT) test -j $(JOBS) --package-path Examples/SQLiteBackend
+	@# The server runs as the user of Debian's package where root runs this.
+	@Scripts/install-dependencies postgresql libpq-dev
+	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/try-postgres
 	$(SWIFT) test -j $(JOBS) --package-path Examples/MessengerApp
 	$(SWIFT) run -j $(JOBS) --package-path Examples/MessengerApp messenger story
 	$(SWIFT) test -j $(JOBS) --package-path Examples/WormholeChat

@@ -1,0 +1,164 @@
+import CoreAPI
+import Foundation
+import LogBackend
+import Platform
+import Testing
+
+@testable import PostgresBackend
+
+extension AllTests {
+    /// Contract E1: the same fault has the same code everywhere.
+    @Suite("Faults of the server and of connections", .serialized)
+    struct FaultTests {
+        private let name = "faults-\(UUID().uuidString)"
+
+        @Test("A server that is killed with all its processes has each put that was acknowledged; participants go on")
+        func killedServer() async throws {
+            let group = try await open()
+            let writers = try ["one", "two"].map { writer in
+                try BuiltProgram.start(
+                    BuiltProgram.path(of: "postgres-peer"), ["put", "sharedcore", name, TestServer.connection, writer])
+            }
+            defer {
+                for writer in writers where writer.process.isRunning {
+                    kill(writer.process.processIdentifier, SIGKILL)
+                    writer.process.waitUntilExit()
+                }
+            }
+            func acknowledged() -> [Int] {
+                writers.map { $0.output.text.split(separator: "\n").count { $0.hasPrefix("value") } }
+            }
+            for _ in 0..<3 {
+                let before = acknowledged()
+                #expect(try await until { zip(acknowledged(), before).allSatisfy { $0 >= $1 + 50 } })
+                try TestServer.signal(SIGKILL)
+                try await Task.sleep(for: .milliseconds(300))
+                try TestServer.start()
+                let atStart = acknowledged()
+                #expect(try await until { zip(acknowledged(), atStart).allSatisfy { $0 >= $1 + 50 } })
+            }
+            let counts = acknowledged()
+            let found = try await group.list()
+            for (writer, count) in zip(["one", "two"], counts) {
+                for number in 0..<count {
+                    let key = try Key.init("\(writer)/\(number)")
+                    let value = found.entries.first { $0.key == key }?.value
+                    #expect(value == Array("\(number)".utf8), "\(key)")
+                }
+            }
+            #expect(try await group.sessions().count == 3, "no session ended with the server")
+            #expect(writers.allSatisfy { $0.process.isRunning })
+            await group.close()
+        }
+
+        @Test("A server that is stopped within a put makes it `outcomeUnknown`; a new opening is `unavailable`")
+        func stoppedServer() async throws {
+            let group = try await open()
+            try await group.put("key", Array("old".utf8))
+            try TestServer.signal(SIGSTOP)
+            let codes = await Task { [name] in
+                async let put = Self.code { _ = try await group.put("key", Array("new".utf8)) }
+                async let opening = Self.code { _ = try await PostgresGroup.open(try TestServer.place(of: name)) }
+                return await (put, opening)
+            }.value
+            try TestServer.signal(SIGCONT)
+            #expect(codes.0 == .outcomeUnknown)
+            #expect(codes.1 == .unavailable)
+            #expect(try await until { await Self.code { try await group.sync() } == nil })
+            try await group.put("key", Array("last".utf8))
+            #expect(try await group.get("key")?.value == Array("last".utf8))
+            await group.close()
+        }
+
+        @Test("A connection that the server ends is replaced: the session stays, and no change is missed")
+        func endedConnection() async throws {
+            let (group, other) = (try await open(), try await open())
+            let watch = try await group.watch(.all, from: .now)
+            var changes = watch.makeAsyncIterator()
+            for number in 0..<5 {
+                try TestServer.query(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'sharedcore'")
+                #expect(try await until { await Self.code { _ = try await other.put("key", [UInt8(number)]) } == nil })
+                var seen: [UInt8]?
+                while seen != [UInt8(number)] {
+                    guard case .changes(let set)? = try await changes.next() else { break }
+                    seen = set.changes.last?.new?.value
+                }
+                #expect(seen == [UInt8(number)])
+            }
+            #expect(try await group.sessions().count == 2)
+            await group.close()
+            await other.close()
+        }
+
+        @Test("A full disk of the server is `storageFull`, and the group goes on when there is space")
+        func fullDisk() async throws {
+            let group = try await open()
+            try TestServer.query(
+                """
+                CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
+                    $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END $$;
+                CREATE TRIGGER full_disk BEFORE INSERT ON sharedcore.record EXECUTE FUNCTION full_disk();
+                """)
+            let code = await Self.code { _ = try await group.put("key", [1]) }
+            try TestServer.query("DROP TRIGGER full_disk ON sharedcore.record; DROP FUNCTION full_disk")
+            #expect(code == .storageFull)
+            try await group.put("key", [2])
+            await group.close()
+        }
+
+        @Test("A log that was removed from the server ends its group as `corrupt`, also where another has its name")
+        func removedLog() async throws {
+            let group = try await open()
+            try TestServer.query("DELETE FROM sharedcore.log WHERE name = '\(name)'")
+            let other = try await open()
+            #expect(await Self.code { _ = try await group.put("key", [1]) } == .corrupt)
+            await group.close()
+            await other.close()
+        }
+
+        @Test("A role that may not use the tables is `forbidden`; a server that is not there is `unavailable`")
+        func refusals() async throws {
+            _ = try await open().close()
+            let stranger = try PostgresPlace(server: TestServer.connection + " user=stranger", group: name)
+            #expect(await Self.code { _ = try await PostgresGroup.open(stranger) } == .forbidden)
+            let nowhere = try PostgresPlace(server: "host=/nonexistent", group: name)
+            #expect(await Self.code { _ = try await PostgresGroup.open(nowhere) } == .unavailable)
+            let absent = try PostgresPlace(server: TestServer.connection, schema: "absent", group: name)
+            #expect(await Self.code { _ = try await PostgresGroup.openToRead(absent) } == .unavailable)
+            #expect(try TestServer.query("SELECT to_regnamespace('absent') IS NULL") == "t", "a reader makes nothing")
+        }
+
+        @Test("A process that cannot be seen lasts as long as a connection has its lock, and its end wakes a wait")
+        func locks() async throws {
+            // No process has this identity: it looks like one of another container.
+            let unseen = ProcessIdentity(
+                bootID: ProcessIdentity.current.bootID, pid: 4_100_000, startTime: .random(in: 1...UInt64.max))
+            let session = Session(
+                id: SessionID(rawValue: 7), process: unseen, role: .tool, name: "", openedAt: SystemClock().now())
+            let place = try TestServer.place(of: name)
+            let (seer, holder) = (try await PostgresLog.open(place), try await PostgresLog.open(place, of: unseen))
+            // In the first seconds after the server's start, a missing lock says nothing.
+            _ = try await seer.ended(among: [session])
+            if let doubt = await seer.doubt { try await Task.sleep(for: doubt + .seconds(1)) }
+            #expect(try await seer.ended(among: [session]) == [])
+            let wait = Task { try await seer.wait(after: 0) }
+            await holder.close()
+            try await wait.value
+            #expect(try await seer.ended(among: [session]) == [session.id])
+            await seer.close()
+        }
+
+        private func open() async throws -> ReplicatedGroup {
+            try await PostgresGroup.open(try TestServer.place(of: name))
+        }
+
+        /// Returns the code of the error; nil for none.
+        private static func code(_ body: () async throws -> Void) async -> SharedCoreError.Code? {
+            do {
+                try await body()
+                return nil
+            } catch { return (error as? SharedCoreError)?.code ?? .invalidArgument }
+        }
+    }
+}

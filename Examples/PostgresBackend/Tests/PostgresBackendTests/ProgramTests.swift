@@ -1,0 +1,76 @@
+import Foundation
+import Testing
+
+extension AllTests {
+    /// `postgres-core`, which is `sharedcore` with this backend: five lines of its own.
+    @Suite("The program with the PostgreSQL backend", .serialized)
+    struct ProgramTests {
+        private let group = "program-\(UUID().uuidString)"
+        private let directory = FileManager.default.temporaryDirectory.appending(path: "program-\(UUID().uuidString)")
+
+        @Test("Values that one process writes are read by another, in the tables")
+        func values() throws {
+            defer { try? FileManager.default.removeItem(at: directory) }
+            #expect(try run("set", "greeting", "hello").status == 0)
+            #expect(try run("get", "greeting").output == "hello")
+            #expect(try TestServer.query("SELECT count(*) FROM sharedcore.log WHERE name = '\(group)'") == "1")
+            #expect(try run("backends").output.contains("postgres  added"))
+        }
+
+        @Test("A push is served by an Executor that is the same program")
+        func push() async throws {
+            defer { try? FileManager.default.removeItem(at: directory) }
+            let host = try start("serve", "--json").process
+            defer {
+                host.terminate()
+                host.waitUntilExit()
+            }
+            #expect(try await until { try run("status", "--json").output.contains("\"host\":{") })
+            #expect(try run("push", "first").status == 0)
+            #expect(try await until { try run("timeline").output.contains("first") })
+            #expect(try run("check").status == 0)
+        }
+
+        @Test(
+            "A setting that is none ends the program, and no password is printed",
+            arguments: [
+                ["SHAREDCORE_POSTGRES_SCHEMA": "Robert'); DROP"],
+                ["SHAREDCORE_POSTGRES_CONNECTION": "host=/tmp password=secret"],
+                ["SHAREDCORE_POSTGRES_CONNECTION": "postgresql://user:secret@localhost/chat"],
+                ["SHAREDCORE_POSTGRES_CONNECTION": "host=/tmp secret"], ["SHAREDCORE_POSTGRES_TABLE": "record"],
+            ])
+        func settings(variables: [String: String]) throws {
+            defer { try? FileManager.default.removeItem(at: directory) }
+            let (process, output) = try start(["set", "a", "b"], with: variables)
+            process.waitUntilExit()
+            #expect(process.terminationStatus != 0)
+            #expect(!output.wait().contains("secret"))
+        }
+
+        private func start(_ arguments: String...) throws -> (process: Process, output: BuiltProgram.Output) {
+            try start(arguments)
+        }
+
+        private func start(
+            _ arguments: [String], with variables: [String: String] = [:]
+        ) throws -> (process: Process, output: BuiltProgram.Output) {
+            let environment = [
+                "PATH": "/usr/bin:/bin", "HOME": directory.path, "SHAREDCORE_CONFIG": "/dev/null",
+                "SHAREDCORE_POSTGRES_CONNECTION": TestServer.connection,
+            ]
+            let program = [
+                BuiltProgram.path(of: "postgres-core"), "--backend", "postgres", "--group", group, "--state-directory",
+                directory.path,
+            ]
+            return try BuiltProgram.start(
+                "/bin/sh", ["-c", "exec \"$@\" 2>&1", "sh"] + program + arguments,
+                environment: environment.merging(variables) { $1 })
+        }
+
+        private func run(_ arguments: String...) throws -> (status: Int32, output: String) {
+            let (process, output) = try start(arguments)
+            process.waitUntilExit()
+            return (process.terminationStatus, output.wait())
+        }
+    }
+}

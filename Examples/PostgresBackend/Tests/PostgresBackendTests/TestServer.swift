@@ -1,0 +1,128 @@
+import CoreAPI
+import Foundation
+import PostgresBackend
+
+/// The server that `Scripts/try-postgres` has started, on a unix socket.
+enum TestServer {
+    /// The connection string. Without the script there is no server, and the tests fail.
+    static let connection = ProcessInfo.processInfo.environment["SHAREDCORE_POSTGRES_CONNECTION"] ?? "host=/nonexistent"
+
+    static func place(of group: String) throws(SharedCoreError) -> PostgresPlace {
+        try PostgresPlace(server: connection, group: group)
+    }
+
+    /// Runs SQL as the owner of the tables, and returns what it prints.
+    @discardableResult
+    static func query(_ sql: String) throws -> String {
+        let (status, output) = try BuiltProgram.run(
+            "/usr/bin/psql", ["-qAtX", "-v", "ON_ERROR_STOP=1", "-c", sql, connection])
+        guard status == 0 else { throw Failure(text: "psql ended with status \(status): \(sql)") }
+        return output.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// The server's first process and all others.
+    static func processes() throws -> [Int32] {
+        guard let directory = ProcessInfo.processInfo.environment["SHAREDCORE_TEST_POSTGRES_DATA"],
+            let first = try text(of: directory + "/postmaster.pid").split(separator: "\n").first.flatMap({ Int32($0) })
+        else { throw Failure(text: "SHAREDCORE_TEST_POSTGRES_DATA names no directory of a running server.") }
+        let all = try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { Int32($0) }
+        let children = all.filter { pid in
+            let record = try? text(of: "/proc/\(pid)/stat")
+            return record?.split(separator: ")").last?.split(separator: " ").dropFirst().first == "\(first)"
+        }
+        return [first] + children
+    }
+
+    private static func text(of path: String) throws -> String {
+        try String(contentsOfFile: path, encoding: .utf8)
+    }
+
+    /// Sends a signal to all processes of the server.
+    static func signal(_ number: Int32) throws {
+        for pid in try processes() { kill(pid, number) }
+    }
+
+    /// Starts the server that was killed, and waits until it answers.
+    static func start() throws {
+        guard let program = ProcessInfo.processInfo.environment["SHAREDCORE_TEST_POSTGRES_START"] else {
+            throw Failure(text: "SHAREDCORE_TEST_POSTGRES_START names no program.")
+        }
+        let (status, output) = try BuiltProgram.run("/bin/sh", [program])
+        guard status == 0 else { throw Failure(text: "The server does not start: \(output)") }
+    }
+
+    struct Failure: Error { let text: String }
+}
+
+/// The programs that are built beside the tests.
+enum BuiltProgram {
+    static func path(of name: String) -> String {
+        let bundle = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? CommandLine.arguments[0]
+        return URL(filePath: bundle).deletingLastPathComponent().appending(path: name).path
+    }
+
+    /// Starts a program. Its output is read to its end in another thread.
+    static func start(
+        _ path: String, _ arguments: [String], environment: [String: String]? = nil
+    ) throws -> (process: Process, output: Output) {
+        let process = Process()
+        process.executableURL = URL(filePath: path)
+        process.arguments = arguments
+        if let environment { process.environment = environment }
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        return (process, Output(pipe.fileHandleForReading))
+    }
+
+    static func run(
+        _ path: String, _ arguments: [String], environment: [String: String]? = nil
+    ) throws -> (status: Int32, output: String) {
+        let (process, output) = try start(path, arguments, environment: environment)
+        process.waitUntilExit()
+        return (process.terminationStatus, output.wait())
+    }
+
+    /// What a program has printed until now.
+    final class Output: @unchecked Sendable {
+        // All access is under the lock.
+        private var bytes = Data()
+        private let lock = NSCondition()
+        private var isOver = false
+
+        init(_ file: FileHandle) {
+            Thread.detachNewThread { [self] in
+                while true {
+                    let more = file.availableData
+                    lock.withLock {
+                        bytes += more
+                        isOver = more.isEmpty
+                        lock.broadcast()
+                    }
+                    if more.isEmpty { return }
+                }
+            }
+        }
+
+        var text: String { lock.withLock { String(decoding: bytes, as: UTF8.self) } }
+
+        /// Returns everything that was printed, at its end. A program that a server inherited the pipe from has no end.
+        func wait() -> String {
+            lock.withLock {
+                let deadline = Date(timeIntervalSinceNow: 5)
+                while !isOver, lock.wait(until: deadline) {}
+            }
+            return text
+        }
+    }
+}
+
+/// Asks until the answer is yes; false after a minute.
+func until(_ condition: () async throws -> Bool) async throws -> Bool {
+    let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+    while ContinuousClock.now < deadline {
+        if try await condition() { return true }
+        try await Task.sleep(for: .milliseconds(50))
+    }
+    return false
+}
