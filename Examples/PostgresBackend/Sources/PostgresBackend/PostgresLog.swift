@@ -75,6 +75,8 @@ actor PostgresLog: SharedLog {
     }
 
     func read(from position: UInt64, limit: Int) async throws(SharedCoreError) -> LogSlice {
+        // Notifications that arrive beside the answer may tell of records behind it.
+        let known = end
         let rows = try run(
             """
             SELECT 0 AS kind, start AS number, length, NULL AS bytes FROM log WHERE id = $1::int8
@@ -87,9 +89,9 @@ actor PostgresLog: SharedLog {
         let records = rows.filter { $0.integer(0) == 2 }
         guard let start = rows.first?.integer(1), let length = rows.first?.integer(2), position <= length,
             start <= length,
-            records.count == min(UInt64(limit), length - max(position, start)), length >= end
+            records.count == min(UInt64(limit), length - max(position, start)), length >= known
         else { throw error(.corrupt, "The server has lost records.") }
-        end = length
+        end = max(end, length)
         return LogSlice(
             start: start, snapshot: position < start ? rows.filter { $0.integer(0) == 1 }.map { $0.bytes(3) } : nil,
             records: records.map { $0.bytes(3) })
@@ -108,6 +110,9 @@ actor PostgresLog: SharedLog {
 
     func wait(after position: UInt64) async throws(SharedCoreError) {
         _ = try connected()
+        // A notification that came with an answer is in libpq's memory already, and makes the socket no longer readable.
+        receive()
+        guard connection != nil else { throw error(.unavailable, "The connection was lost.") }
         guard end <= position else { return }
         lastWaiter += 1
         let number = lastWaiter
