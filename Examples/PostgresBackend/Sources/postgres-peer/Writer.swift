@@ -12,6 +12,8 @@ enum Writer {
                 try await group.put(try Key.init("\(name)/\(number)"), Array("\(number)".utf8))
                 print("value \(number)")
                 number += 1
+                // The other participants apply each put, and must keep up with two writers.
+                try? await Task.sleep(for: .milliseconds(5))
             } catch {
                 guard [.outcomeUnknown, .unavailable].contains(error.code) else { throw error }
                 print("failed \(error.code)")

@@ -47,8 +47,11 @@ enum TestServer {
         guard let program = ProcessInfo.processInfo.environment["SHAREDCORE_TEST_POSTGRES_START"] else {
             throw Failure(text: "SHAREDCORE_TEST_POSTGRES_START names no program.")
         }
-        let (status, output) = try BuiltProgram.run("/bin/sh", [program])
-        guard status == 0 else { throw Failure(text: "The server does not start: \(output)") }
+        // Foundation waits until all who inherited its descriptors have ended, and the server is one of them.
+        let closing =
+            #"for n in $(ls /proc/self/fd); do [ "$n" -lt 3 ] || eval "exec $n>&-"; done; exec sh "$0" >/dev/null 2>&1"#
+        let (status, _) = try BuiltProgram.run("/bin/bash", ["-c", closing, program])
+        guard status == 0 else { throw Failure(text: "The server does not start.") }
     }
 
     struct Failure: Error { let text: String }
