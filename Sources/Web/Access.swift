@@ -1,4 +1,5 @@
 internal import CoreAPI
+internal import Mailboxes
 internal import Platform
 internal import ProgramOutput
 internal import Synchronization
@@ -19,12 +20,15 @@ final class Access: Sendable {
 
     let token = Access.secret()
     private let port: UInt16?
+    private let cookieName: String
     private let clock: any TimeSource
     private let end: BootInstant
     private let state = Mutex(State())
 
-    init(port: UInt16?, lifetime: Duration = Access.lifetime, clock: any TimeSource = SystemClock()) {
-        self.port = port
+    /// - Parameter listener: Where the server listens.
+    init(at listener: StreamListener, lifetime: Duration = Access.lifetime, clock: any TimeSource = SystemClock()) {
+        port = listener.port
+        cookieName = Self.cookieName(at: listener)
         self.clock = clock
         end = clock.now().advanced(by: lifetime)
     }
@@ -38,8 +42,23 @@ final class Access: Sendable {
         }.joined()
     }
 
-    /// The name of the cookie. A browser keeps those of all ports of a host together.
-    private var cookieName: String { "sharedcore-\(port.map { "\($0)" } ?? "socket")" }
+    /// The name of the cookie. A browser keeps those of all ports of a host together, and tunnels bring servers of other
+    /// machines there, so each server has a name of its own. A server at the same place has the same name: a browser that
+    /// met many would have a cookie of each, up to a head that is too long.
+    private static func cookieName(at listener: StreamListener) -> String {
+        var place = "\(ProcessIdentity.current.bootID) \(listener.location)"
+        if listener.port == nil {
+            // In another root directory, the same path is another place.
+            let directory = Directory.parts(of: listener.location).directory
+            if let status = try? FileStatus(behindPath: directory) {
+                place += " \(status.identity.device) \(status.identity.number)"
+            }
+        }
+        let digits = SHA256(of: place.utf8).digest.prefix(8).map { byte in
+            (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }
+        return "sharedcore-" + digits.joined()
+    }
 
     /// True if a request names this server, and not one that another name leads here (DNS rebinding).
     ///
@@ -60,7 +79,10 @@ final class Access: Sendable {
         case nil, "same-origin": return true
         // A person has typed the address, or opened it from another program.
         case "none": return request.path == "/"
-        default: return false
+        // A person has followed a link. The page alone has nothing of the group.
+        default:
+            return request.path == "/" && request["sec-fetch-mode"] == "navigate"
+                && request["sec-fetch-dest"] == "document"
         }
     }
 

@@ -3,13 +3,16 @@ internal import Platform
 internal import ProgramOutput
 internal import SharedCoreHost
 
-/// The streams of changes: server-sent events, of which each id is a revision.
+/// The streams of changes: server-sent events, of which each id is a revision, and the incarnation of the group behind
+/// an `@`.
 ///
 /// Nothing is remembered for a reader but the revision that it has: the timeline itself says what came after it.
 actor ChangeStreams {
     private struct Stream {
         /// Everything up to this revision was sent; nil for a stream that begins at the present.
         var known: Revision?
+        /// The incarnation of the group in which that was; nil if the reader names none.
+        var incarnation: String?
         /// True if the head of the answer was sent.
         var isOpen = false
     }
@@ -35,14 +38,15 @@ actor ChangeStreams {
     /// Returns the beginning of a stream, after the revision that the request names.
     func begin(_ request: WebRequest, of peer: Int) -> RequestServer.Answer {
         let id = request["last-event-id"] ?? request.query["after"]
-        let known = id.flatMap { UInt64($0) }.map { Revision(rawValue: $0) }
+        let parts = id?.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let known = parts.flatMap { UInt64($0[0]) }.map { Revision(rawValue: $0) }
         guard id == nil || known != nil else {
-            return .init(WebAnswer.problem(.badRequest, "Last-Event-ID is a revision."))
+            return .init(WebAnswer.problem(.badRequest, "Last-Event-ID is the id of an event, or a revision."))
         }
         guard streams.count < Self.limit else {
             return .init(WebAnswer.problem(.unavailable, "There are \(Self.limit) streams already."))
         }
-        streams[peer] = Stream(known: known)
+        streams[peer] = Stream(known: known, incarnation: parts.flatMap { $0.count > 1 ? $0[1] : nil })
         // The head comes with the first bytes of the stream: what is sent meanwhile must not overtake it.
         return .init([], isStream: true)
     }
@@ -73,37 +77,47 @@ actor ChangeStreams {
     private func deliver(_ send: @Sendable ([UInt8], Int) -> Void) async {
         let isNew = streams.values.contains { $0.known == nil }
         let earliest = streams.values.compactMap(\.known).min()
-        let isUneven = Set(streams.values.map(\.known)).count > 1
+        let incarnations = Set(streams.values.map(\.incarnation))
+        let isUneven = Set(streams.values.map(\.known)).count > 1 || incarnations.count > 1
         let changes: GroupReports.Changes?
         do {
             // Of streams at several revisions, one may be behind though the earliest is not.
-            changes = try await reports.changes(after: isNew || isUneven ? .zero : earliest ?? .zero)
+            changes =
+                isNew || isUneven
+                ? try await reports.changes(after: .zero, of: nil)
+                : try await reports.changes(after: earliest ?? .zero, of: incarnations.first ?? nil)
         } catch {
             let event = Self.event("problem", id: nil, ["error": .text(error.message)])
             for (peer, stream) in streams where stream.isOpen { send(event, peer) }
             return
         }
         guard let changes else { return }
+        let (revision, incarnation) = (changes.revision, changes.incarnation)
         var written: [Revision: [UInt8]] = [:]
         for (peer, stream) in streams where stream.isOpen {
+            defer { streams[peer]?.incarnation = incarnation }
             guard let known = stream.known else {
-                send(Self.event("change", id: changes.revision, [:]), peer)
-                streams[peer]?.known = changes.revision
+                send(Self.event("change", id: (revision, incarnation), [:]), peer)
+                streams[peer]?.known = revision
                 continue
             }
-            if known > changes.revision {
+            let isOther = stream.incarnation.map { $0 != incarnation } ?? false
+            guard !isOther, known <= revision else {
                 // Another group is there now, such as a new one in the same place.
-                send(Self.event("reset", id: changes.revision, [:]), peer)
-                streams[peer]?.known = changes.revision
+                send(Self.event("reset", id: (revision, incarnation), [:]), peer)
+                streams[peer]?.known = revision
+                continue
             }
-            guard known < changes.revision else { continue }
+            guard known < revision else { continue }
             if let dropped = changes.dropped, dropped.through > known {
-                send(Self.event("dropped", id: dropped.through, ["checkpoint": .object(dropped.json)]), peer)
+                let checkpoint: JSONObject = ["checkpoint": .object(dropped.json)]
+                send(Self.event("dropped", id: (dropped.through, incarnation), checkpoint), peer)
             }
-            var end = changes.revision
+            var end = revision
             var byteCount = 0
             for (revision, records) in changes.records where revision > known {
-                let event = written[revision] ?? Self.event("timeline", id: revision, ["records": records])
+                let event =
+                    written[revision] ?? Self.event("timeline", id: (revision, incarnation), ["records": records])
                 written[revision] = event
                 send(event, peer)
                 byteCount += event.count
@@ -112,17 +126,17 @@ actor ChangeStreams {
                     break
                 }
             }
-            if end == changes.revision { send(Self.event("change", id: end, [:]), peer) }
+            if end == revision { send(Self.event("change", id: (end, incarnation), [:]), peer) }
             streams[peer]?.known = end
         }
     }
 
     /// An event; its data has the revision as well, for scripts.
-    private static func event(_ name: String, id: Revision?, _ content: JSONObject) -> [UInt8] {
-        var data: JSONObject = ["revision": id.map { .natural($0.rawValue) } ?? .null]
+    private static func event(_ name: String, id: (Revision, String)?, _ content: JSONObject) -> [UInt8] {
+        var data: JSONObject = ["revision": id.map { .natural($0.0.rawValue) } ?? .null]
         for (name, value) in content.members { data.append(name, value) }
         // A line of JSON has no line break.
-        let id = id.map { "id: \($0.rawValue)\n" } ?? ""
+        let id = id.map { "id: \($0.0.rawValue)@\($0.1)\n" } ?? ""
         return Array("event: \(name)\n\(id)data: \(data.line)\n\n".utf8)
     }
 }

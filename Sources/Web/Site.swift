@@ -21,7 +21,7 @@ final class Site: Sendable {
     private static let pageCount = 200
 
     init(of reports: GroupReports, at listener: StreamListener) throws {
-        let access = Access(port: listener.port)
+        let access = Access(at: listener)
         let streams = ChangeStreams(of: reports)
         let rules = RequestServer.Rules(
             terminator: Array("\r\n\r\n".utf8), requestByteCount: Self.requestByteCount, peerCount: Self.peerCount,
@@ -78,7 +78,7 @@ final class Site: Sendable {
                 }
                 return .init(WebAnswer.json(document))
             } catch {
-                return .init(WebAnswer.problem(.unavailable, error.message))
+                return .init(WebAnswer.problem(error.isInvalid ? .badRequest : .unavailable, error.message))
             }
         }
     }
@@ -101,8 +101,7 @@ final class Site: Sendable {
         case "/api/store":
             return try await reports.store(below: request.query["prefix"] ?? "", after: request.query["after"])
         case "/api/entry":
-            guard let key = request.query["key"] else { return nil }
-            return try await reports.entry(key)
+            return try await reports.entry(request.query["key"] ?? "")
         default: return nil
         }
     }

@@ -13,8 +13,8 @@ struct WebRequest: Hashable, Sendable {
 
     /// The fields that may stand in a request once only.
     private static let single: Set = [
-        "host", "origin", "cookie", "content-length", "transfer-encoding", "sec-fetch-site", "last-event-id",
-        "x-sharedcore-token", "x-sharedcore-key",
+        "host", "origin", "cookie", "content-length", "transfer-encoding", "sec-fetch-site", "sec-fetch-mode",
+        "sec-fetch-dest", "last-event-id", "x-sharedcore-token", "x-sharedcore-key",
     ]
 
     /// Returns the value of a field by its name in lower case; nil where there is none.

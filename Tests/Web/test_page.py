@@ -99,6 +99,27 @@ class Page(Case):
         for element in ("<img", "<b>", "<i>"):
             self.assertNotIn(element, body)
 
+    def test_another_group_replaces_all_that_is_shown(self):
+        group = self.group()
+        group.run("put", "/lead/former", "1")
+        group.run("executor", "--call-id", "absent", "--timeout", "50ms", "--name", "former-executor", check=False)
+        web = Web(group)
+        browser = Browser(web.said["url"])
+        self.addCleanup(browser.close)
+        until(lambda: "former-executor" in browser.html(), "the page shows the group", 60)
+        keys = lambda: browser.ask("document.getElementById('keys').textContent")
+        until(lambda: "(empty)" in keys(), "the key that begins with a slash")
+        browser.ask(
+            "[...document.querySelectorAll('#keys tr')].find(r => r.textContent.includes('(empty)'))"
+            ".querySelectorAll('button')[1].click()")
+        until(lambda: "lead" in keys(), "what is below “/”")
+        subprocess.run(["mv", group.path + "/groups", group.path + "/former"], check=True)
+        for number in range(20):
+            group.run("put", f"present{number}", "1")
+        until(lambda: "present19" in browser.html(), "the page shows the new group", 30)
+        until(lambda: ">live<" in browser.html(), "the page is live", 30)
+        self.assertNotIn("former-executor", browser.html())
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -8,10 +8,11 @@ import hashlib
 import json
 import os
 import re
-import socket
+import signal
 import stat
 import subprocess
 import sys
+import threading
 import time
 import unittest
 
@@ -91,6 +92,12 @@ class Admission(Case):
         self.assertEqual(self.web.get("/api/status", Sec_Fetch_Site="same-origin").status, 200)
         self.assertEqual(self.web.get("/", Sec_Fetch_Site="none").status, 200)
         self.assertEqual(self.web.get("/", Sec_Fetch_Site="cross-site").status, 403)
+        # A link that a person follows, not a frame or an image.
+        link = {"Sec_Fetch_Site": "cross-site", "Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": "document"}
+        self.assertEqual(self.web.get("/", Cookie=None, **link).status, 200)
+        self.assertEqual(self.web.get("/", **{**link, "Sec_Fetch_Dest": "iframe"}).status, 403)
+        self.assertEqual(self.web.get("/", Origin="http://evil.example", **link).status, 403)
+        self.assertEqual(self.web.get("/api/status", **link).status, 403)
 
     def test_requests_that_may_be_read_in_two_ways_are_refused(self):
         host = "Host: " + self.web.host
@@ -160,6 +167,25 @@ class UnixSocket(Case):
             os.chmod(place, mode)
         ended = subprocess.run(other + arguments, capture_output=True, text=True)
         self.assertTrue(ended.stdout == "0\n" or "ConnectionReset" in ended.stderr or "BrokenPipe" in ended.stderr, ended)
+
+    def test_servers_have_cookies_of_their_own(self):
+        group = self.group()
+        names = []
+        for name in ("one", "two", "one"):
+            web = Web(group, "--socket", f"{group.path}/{name}/page")
+            web.sign_in()
+            names.append(web.cookie.split("=")[0])
+            web.process.terminate()
+            web.process.wait()
+        self.assertNotEqual(names[0], names[1], "one tunnel brings both to localhost")
+        self.assertEqual(names[0], names[2], "a browser keeps one cookie of a place")
+
+    def test_directory_is_no_socket(self):
+        group = self.group()
+        for path in (group.path + "/new/", group.path):
+            ended = group.run("web", "--socket", path, check=False)
+            self.assertEqual(ended.returncode, 64, ended.stderr)
+            self.assertIn("is a directory: give a name in it", ended.stderr)
 
     def test_open_directory_is_refused(self):
         group = self.group()
@@ -256,6 +282,26 @@ class Documents(Case):
         self.assertEqual((long["bytes"], long["cut"]), (80000, True))
         self.assertEqual(long["value"], "é" * 32768)
 
+    def test_keys_that_begin_with_a_slash_are_in_the_tree(self):
+        group = self.group()
+        for key in ("/", "/lead", "//two", "a/", "a//b"):
+            group.run("put", key, "1")
+        web = Web(group)
+        web.sign_in()
+        level = lambda prefix: {
+            c["name"]: (c["isKey"], c["count"]) for c in web.document("store?prefix=" + prefix)["children"]}
+        self.assertEqual(level(""), {"": (False, 3), "a": (False, 2), "key": (True, 0)})
+        self.assertEqual(level("/"), {"": (True, 1), "lead": (True, 0)})
+        self.assertEqual(level("//"), {"two": (True, 0)})
+        self.assertEqual(level("a/"), {"": (True, 1)})
+        self.assertEqual(level("a//"), {"b": (True, 0)})
+
+    def test_wrong_questions_are_the_fault_of_the_request(self):
+        for name in ("entry?key=", "entry", "entry?key=" + "k" * 9000, "store?prefix=" + "k" * 9000):
+            answer = self.web.get("/api/" + name)
+            self.assertEqual(answer.status, 400, (name[:20], answer.body))
+        self.assertEqual(self.web.get("/api/entry?key=absent").status, 404)
+
     def test_hostile_names_are_json(self):
         from urllib.parse import quote
         answer = self.web.get("/api/entry?key=" + quote("a/" + HOSTILE))
@@ -311,6 +357,44 @@ class Absence(Case):
         self.assertEqual(web.get("/api/entry?key=key").status, 404)
 
 
+    def test_a_server_without_descriptors_says_so(self):
+        group = self.group()
+        web = Web(group)
+        web.sign_in()
+        # Less than it has open, and a connection is accepted on the lowest free number, of which there is one.
+        used = sorted(int(name) for name in os.listdir(f"/proc/{web.process.pid}/fd"))
+        free = min(set(range(len(used) + 1)) - set(used))
+        subprocess.run(
+            ["prlimit", "--pid", str(web.process.pid), f"--nofile={max(free, 3) + 1}:{max(free, 3) + 1}"], check=True)
+        answer = web.get("/api/status")
+        self.assertEqual(answer.status, 503)
+        self.assertIn("descriptors", answer.json["error"])
+        self.assertNotIn("no such group", answer.json["error"])
+
+    def test_the_first_reads_may_come_together(self):
+        for _ in range(5):
+            web = Web(self.group())
+            web.sign_in()
+            answers = []
+            readers = [
+                threading.Thread(target=lambda name=name: answers.append(web.get("/api/" + name)))
+                for name in DOCUMENTS * 4]
+            for reader in readers:
+                reader.start()
+            for reader in readers:
+                reader.join()
+            self.assertEqual([(a.status, a.body) for a in answers if a.status != 200], [])
+
+    def test_being_told_to_stop_is_no_failure(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            web = Web(self.group())
+            web.sign_in()
+            stream = web.stream()
+            until(lambda: stream.events, "the stream has begun")
+            web.process.send_signal(number)
+            self.assertEqual(web.process.wait(20), 0)
+
+
 class Streams(Case):
     def executor(self, group):
         group.run("executor", "--call-id", "absent", "--timeout", "100ms", check=False)
@@ -359,6 +443,40 @@ class Streams(Case):
         stream = web.stream(1 << 40)
         until(lambda: stream.events, "the reset")
         self.assertEqual(stream.events[0][0], "reset")
+
+    def test_a_new_group_at_the_same_place_resets(self):
+        """Also where its revision is the same, or higher."""
+        for more in (0, 5):
+            group = self.group()
+            if more:
+                self.executor(group)
+            web = Web(group)
+            web.sign_in()
+            stream = web.stream(web.document("timeline")["revision"])
+            known = f"{web.document('timeline')['revision']}@{web.document('timeline')['incarnation']}"
+            named = web.stream(known)
+            revision = group.lines("put", "key", "last")[0]["revision"]
+            revision = max(revision, group.lines("status")[0]["revision"])
+            until(lambda: stream.last == revision and named.last == revision, "the last change")
+            seen, place = named.id, group.path + "/groups"
+            subprocess.run(["mv", place, place + ".old"], check=True)
+            # Made elsewhere, so that it appears with all that it has.
+            other = dict(group.environment, SHAREDCORE_STATE_DIRECTORY=place + ".new")
+            command = lambda *arguments: json.loads(subprocess.run(
+                [PROGRAMS + "/sharedcore", "--json", *arguments], env=other, check=True, capture_output=True).stdout)
+            command("put", "other", "value")
+            while command("status")["revision"] < revision + more:
+                command("put", "other", "value")
+            if not more:
+                self.assertEqual(command("status")["revision"], revision)
+            subprocess.run(["mv", place + ".new", place], check=True)
+            for reader in (stream, named):
+                until(lambda: "reset" in [name for name, _, _ in reader.events], "the reset")
+            # One that comes back with what it had.
+            again = web.stream(seen)
+            until(lambda: again.events, "an event")
+            self.assertEqual(again.events[0][0], "reset")
+            self.assertEqual(web.stream(named.id).isClosed, False)
 
     def test_reader_that_does_not_read_is_dropped(self):
         """After ten seconds; that one who lags further is cut at 1 MiB is a test of PeerTable."""

@@ -156,6 +156,7 @@ class Stream:
         self.connection = web.connect()
         self.connection.sendall(web.head("GET", "/api/changes", fields))
         self.events = []
+        self.id = None
         self.head = None
         self.isClosed = False
         self.thread = threading.Thread(target=self.read, daemon=True)
@@ -177,8 +178,10 @@ class Stream:
                     fields = dict(
                         line.split(": ", 1) for line in event.decode().split("\n") if not line.startswith(":"))
                     if fields:
-                        self.events.append(
-                            (fields["event"], int(fields["id"]) if "id" in fields else None, json.loads(fields["data"])))
+                        # An id is a revision, and the incarnation of the group behind an “@”.
+                        self.id = fields.get("id", self.id)
+                        revision = int(fields["id"].split("@")[0]) if "id" in fields else None
+                        self.events.append((fields["event"], revision, json.loads(fields["data"])))
         except (OSError, ValueError):
             pass
         self.isClosed = True

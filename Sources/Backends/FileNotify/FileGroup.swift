@@ -145,8 +145,13 @@ public final class FileGroup: SharedGroup {
     }
 
     /// Returns whether a directory contains journals, without which a group has no content. Creates nothing.
+    ///
+    /// A directory that is there and cannot be read counts as one that does: it may lack no more than a descriptor of
+    /// this process.
     package static func holdsJournals(_ directory: String) -> Bool {
-        guard let opened = try? GroupDirectory.secureDirectory(directory, access: .readOnly) else { return false }
+        guard let opened = try? GroupDirectory.secureDirectory(directory, access: .readOnly) else {
+            return FileStatus.exists(directory)
+        }
         return (try? GroupDirectory.generations(in: opened).isEmpty) != true
     }
 
@@ -168,7 +173,8 @@ public final class FileGroup: SharedGroup {
             _ = try GroupDirectory.secureDirectory(directory, access: .readOnly)
             return true
         } catch {
-            return error.code != .unavailable
+            // The same code tells that this process has no descriptor left.
+            return error.code != .unavailable || FileStatus.exists(directory)
         }
     }
 

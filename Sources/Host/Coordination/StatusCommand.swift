@@ -4,16 +4,36 @@ internal import CoreAPI
 internal import Platform
 internal import ProgramOutput
 internal import SharedCoreConfiguration
+internal import UnixSignals
 
 /// `status`: shows the sessions and the owner.
 struct StatusCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Print who is there and who owns the core.",
-        discussion: HelpPage.text(examples: ["sharedcore status", "sharedcore status --json"]))
+        discussion: HelpPage.text(
+            """
+            With --watch it goes on until SIGINT or SIGTERM: on a terminal in place, with colours unless NO_COLOR is set; \
+            elsewhere a report for each change, with an empty line between two, or with --json one object a line.
+            """, examples: ["sharedcore status", "sharedcore status --json", "sharedcore status --watch"]))
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
+    @Flag(help: "Go on with what changes, until stopped.")
+    var watch = false
+
+    func run() async throws {
+        // These end a process as well, and would leave the terminal on the other screen.
+        let hasScreen = watch && StatusWatch.hasScreen(json: global.json)
+        try await CommandFrame(global: global).run(
+            until: [.sigint, .sigterm] + (hasScreen ? [.sighup, .sigquit] : [])
+        ) { try await run(in: $0) }
+    }
+
     func run(in context: CommandContext) async throws {
+        if watch {
+            let reports = GroupReports(context, for: "status")
+            return try await reports.closing { try await StatusWatch(reports, in: context).run() }
+        }
         try await context.withReader(for: "status") { group in
             let overview = try await StatusOverview(of: group, in: context)
             try await context.output.emit(lines: overview.lines, json: overview.json)

@@ -15,7 +15,12 @@ internal import UnixSignals
 package actor GroupReports {
     /// A document cannot be made, such as where there is no group.
     package struct Failure: Error {
-        package let message: String
+        /// What a command would end with.
+        let cause: CommandFailure
+        /// True if what was asked for is wrong, so that it can never be made.
+        package let isInvalid: Bool
+
+        package var message: String { cause.message ?? "interrupted" }
     }
 
     /// The most elements of a list in a document.
@@ -25,19 +30,51 @@ package actor GroupReports {
     /// The most bytes of a value in a document.
     package static let valueByteCount = 64 << 10
 
-    private let context: CommandContext
-    /// The open handle, where a handle shows what is written after it was opened.
-    private var live: (any SharedGroup)?
-    /// How many handles there were, by which the present one is told from a former one.
-    private var handleCount = 0
+    /// An open handle.
+    private struct Handle: Sendable {
+        let group: any SharedGroup
+        /// True if it shows what is written after it was opened, so that it is kept open.
+        let isFollowing: Bool
+        /// The incarnation that it was opened in.
+        let incarnation: Int
+    }
 
-    init(_ context: CommandContext) {
+    /// What was last seen of a group that is opened for each read.
+    private struct Sight: Sendable {
+        let revision: Revision
+        let record: TimelineRecord?
+
+        /// True if a later state can be that of the same group: its revision is no lower, and its timeline has the entry
+        /// that was the last one, or tells that it was dropped.
+        func precedes(_ revision: Revision, _ history: TimelineHistory) -> Bool {
+            guard revision >= self.revision else { return false }
+            guard let record, record.revision > history.checkpoint?.through ?? .zero else { return true }
+            return history.records.contains(record)
+        }
+    }
+
+    private let context: CommandContext
+    /// The command's name for messages.
+    private let command: String
+    /// The open handle, where a handle shows what is written after it was opened.
+    private var live: Handle?
+    /// The opening that is under way: readers that come meanwhile share its handle.
+    private var opening: Task<Handle, any Error>?
+    /// Tells groups at the same place apart: counted up when another one may be there.
+    private var incarnation = 0
+    private var sight: Sight?
+    /// Tells this process's counts from those of an earlier one.
+    private let start = UInt64.random(in: 0...UInt64.max)
+
+    init(_ context: CommandContext, for command: String = "web") {
         self.context = context
+        self.command = command
     }
 
     /// Runs a program that shows the group of the environment and the configuration file, until SIGINT or SIGTERM.
     ///
     /// - Parameter json: Whether it prints JSON.
+    /// A signal is how such a program ends, so it is no failure then.
     package static func run(
         json: Bool, _ work: @escaping @Sendable (GroupReports) async throws -> Void
     ) async throws {
@@ -46,14 +83,23 @@ package actor GroupReports {
             _ = try context.resolution.backendConfiguration()
             try context.requireSharedBackend(for: "web")
             let reports = GroupReports(context)
-            do {
-                try await work(reports)
-            } catch {
-                await reports.close()
-                throw error
+            try await reports.closing {
+                do {
+                    try await work(reports)
+                } catch is CancellationError where Task.isCancelled {}
             }
-            await reports.close()
         }
+    }
+
+    /// Runs a body and closes the handle, also when the body throws.
+    nonisolated func closing(after body: @Sendable () async throws -> Void) async throws {
+        do {
+            try await body()
+        } catch {
+            await close()
+            throw error
+        }
+        await close()
     }
 
     /// Prints a line, as commands do.
@@ -69,6 +115,11 @@ package actor GroupReports {
     /// Listens at a path. Creates its directory, and refuses one that other users may enter.
     package nonisolated func listener(path: String) throws -> StreamListener {
         guard path.isAbsolutePath else { throw CommandFailure.usage("--socket takes an absolute path") }
+        guard !path.hasSuffix("/"), (try? FileStatus(behindPath: path))?.isDirectory != true else {
+            throw CommandFailure.usage(
+                "--socket takes the path of a socket, and \(path) is a directory: give a name in it, such as "
+                    + "\(path)\(path.hasSuffix("/") ? "" : "/")page")
+        }
         let (directory, name) = Directory.parts(of: path)
         let settled: String
         do throws(SharedCoreError) {
@@ -81,9 +132,10 @@ package actor GroupReports {
     }
 
     private func close() async {
-        let group = live
+        _ = try? await opening?.value
+        let handle = live
         live = nil
-        await group?.close()
+        await handle?.group.close()
     }
 
     /// Returns true if the documents follow the group through one open handle, so that reading it often costs little.
@@ -155,32 +207,36 @@ package actor GroupReports {
         }
     }
 
-    /// `revision records[] before dropped violations[]`: the entries before a revision, the oldest first, as
-    /// `timeline --json` prints them. `before` begins the page before this one; null where this is the first.
+    /// `revision incarnation records[] before dropped violations[]`: the entries before a revision, the oldest first, as
+    /// `timeline --json` prints them. `before` begins the page before this one; null where this is the first. Another
+    /// group at the same place has another `incarnation`.
     ///
     /// - Parameters:
     ///   - end: The `before` of the page after it; nil for the last page.
     ///   - limit: How many entries; those of one commit stay together.
     package func timeline(before end: Revision?, limit: Int) async throws(Failure) -> JSONObject {
-        try await read { group, _ in
-            let snapshot = try await group.list(Timeline.prefix)
+        let start = start
+        return try await withHandle { handle, _ in
+            let snapshot = try await handle.group.list(Timeline.prefix)
             let history = TimelineHistory(snapshot)
             let line = TimelineLine(clock: WallTime())
             let earlier = history.records.filter { record in end.map { record.revision < $0 } ?? true }
-            var start = earlier.count
+            var first = earlier.count
             var records: [JSONValue] = []
             var byteCount = 0
-            while start > 0 {
+            while first > 0 {
                 let isFull = records.count >= limit || byteCount >= Self.listByteCount
-                if isFull, earlier[start - 1].revision != earlier[start].revision { break }
-                start -= 1
-                let json = line.json(earlier[start])
+                if isFull, earlier[first - 1].revision != earlier[first].revision { break }
+                first -= 1
+                let json = line.json(earlier[first])
                 byteCount += json.line.utf8.count
                 records.append(.object(json))
             }
             return [
-                "revision": .natural(snapshot.revision.rawValue), "records": .array(records.reversed()),
-                "before": start > 0 ? .natural(earlier[start].revision.rawValue) : .null,
+                "revision": .natural(snapshot.revision.rawValue),
+                "incarnation": .text(Self.name(of: handle.incarnation, since: start)),
+                "records": .array(records.reversed()),
+                "before": first > 0 ? .natural(earlier[first].revision.rawValue) : .null,
                 "dropped": history.checkpoint.map { .object(line.json($0)) } ?? .null,
                 "violations": .array(Self.beginning(of: history.damages) { line.json($0) }),
             ]
@@ -201,14 +257,16 @@ package actor GroupReports {
     /// `revision prefix children[]{name,isKey,count} next`: one level of the store's keys, without the coordination's.
     ///
     /// - Parameters:
-    ///   - path: The path of the parent; empty for the root.
+    ///   - prefix: The beginning of the keys, up to a `/`; empty for the root. A missing `/` at its end is added. A key
+    ///     that begins with `/` is below the prefix `/`.
     ///   - name: The last child of the page before; nil for the first page.
-    package func store(below path: String, after name: String?) async throws(Failure) -> JSONObject {
-        try await read { group, _ in
-            let snapshot = try await group.list(try KeyPrefix(path.isEmpty ? "" : path + "/"))
-            let level = KeyLevel(of: snapshot.entries.lazy.map(\.key), below: path, after: name)
+    package func store(below prefix: String, after name: String?) async throws(Failure) -> JSONObject {
+        let prefix = prefix.isEmpty || prefix.hasSuffix("/") ? prefix : prefix + "/"
+        return try await read { group, _ in
+            let snapshot = try await group.list(try KeyPrefix.init(prefix))
+            let level = KeyLevel(of: snapshot.entries.lazy.map(\.key), below: prefix, after: name)
             return [
-                "revision": .natural(snapshot.revision.rawValue), "prefix": .text(path),
+                "revision": .natural(snapshot.revision.rawValue), "prefix": .text(prefix),
                 "children": .array(level.children.map { .object($0.json) }), "next": .optional(level.next),
             ]
         }
@@ -233,6 +291,8 @@ package actor GroupReports {
     package struct Changes: Sendable {
         /// The revision of the group.
         package let revision: Revision
+        /// Names the group: another one at the same place has another name.
+        package let incarnation: String
         /// The entries of the timeline after the revision, by theirs, the oldest first.
         package let records: [(revision: Revision, json: JSONValue)]
         /// The entries that were dropped: the last revision of them, and how `timeline --json` tells of them.
@@ -241,26 +301,58 @@ package actor GroupReports {
 
     /// Returns the changes after a revision; nil if the group is at it.
     ///
-    /// - Parameter known: A revision from which on the caller has seen everything.
-    package func changes(after known: Revision) async throws(Failure) -> Changes? {
-        try await read { group, _ -> Changes? in
-            // A small part of the store is cheap to list, and its revision is the group's.
-            let revision = try await group.list(.ownership).revision
-            guard revision != known else { return nil }
-            let snapshot = try await group.list(Timeline.prefix)
-            let history = TimelineHistory(snapshot)
-            let line = TimelineLine(clock: WallTime())
-            var records: [(revision: Revision, json: [JSONValue])] = []
-            for record in history.records where record.revision > known {
-                if records.last?.revision != record.revision { records.append((record.revision, [])) }
-                records[records.count - 1].json.append(.object(line.json(record)))
+    /// - Parameters:
+    ///   - known: A revision from which on the caller has seen everything.
+    ///   - incarnation: The incarnation that the caller has seen; nil if it has seen none.
+    package func changes(after known: Revision, of incarnation: String?) async throws(Failure) -> Changes? {
+        let start = start
+        let (handle, found) = try await withHandle { handle, _ -> (Handle, Snapshot?) in
+            // The incarnation of a group that is opened for each read shows in its timeline alone.
+            if handle.isFollowing, incarnation == Self.name(of: handle.incarnation, since: start) {
+                // A small part of the store is cheap to list, and its revision is the group's.
+                guard try await handle.group.list(.ownership).revision != known else { return (handle, nil) }
             }
-            return Changes(
-                revision: snapshot.revision, records: records.map { ($0.revision, .array($0.json)) },
-                dropped: history.checkpoint.flatMap { checkpoint in
-                    checkpoint.through > known ? (checkpoint.through, line.json(checkpoint)) : nil
-                })
+            return (handle, try await handle.group.list(Timeline.prefix))
         }
+        guard let snapshot = found else { return nil }
+        let history = TimelineHistory(snapshot)
+        let name = Self.name(
+            of: handle.isFollowing ? handle.incarnation : note(snapshot.revision, history), since: start)
+        guard snapshot.revision != known || name != incarnation else { return nil }
+        let line = TimelineLine(clock: WallTime())
+        var records: [(revision: Revision, json: [JSONValue])] = []
+        for record in history.records where record.revision > known {
+            if records.last?.revision != record.revision { records.append((record.revision, [])) }
+            records[records.count - 1].json.append(.object(line.json(record)))
+        }
+        return Changes(
+            revision: snapshot.revision, incarnation: name, records: records.map { ($0.revision, .array($0.json)) },
+            dropped: history.checkpoint.flatMap { checkpoint in
+                checkpoint.through > known ? (checkpoint.through, line.json(checkpoint)) : nil
+            })
+    }
+
+    /// Notes what a group looks like that is opened for each read.
+    ///
+    /// - Returns: Its incarnation.
+    private func note(_ revision: Revision, _ history: TimelineHistory) -> Int {
+        if sight?.precedes(revision, history) == false { incarnation += 1 }
+        sight = Sight(revision: revision, record: history.records.last)
+        return incarnation
+    }
+
+    private static func name(of incarnation: Int, since start: UInt64) -> String {
+        String(start, radix: 36) + "-\(incarnation)"
+    }
+
+    /// The revision of the group.
+    func revision() async throws(Failure) -> Revision {
+        try await read { group, _ in try await group.list(.ownership).revision }
+    }
+
+    /// What `status` shows.
+    func overview() async throws(Failure) -> StatusOverview {
+        try await read { group, context in try await StatusOverview(of: group, in: context) }
     }
 
     /// Returns as many of the first elements as a document may have.
@@ -281,33 +373,67 @@ package actor GroupReports {
     private func read<Result: Sendable>(
         _ body: @Sendable (any SharedGroup, CommandContext) async throws -> Result
     ) async throws(Failure) -> Result {
+        try await withHandle { handle, context in try await body(handle.group, context) }
+    }
+
+    private func withHandle<Result: Sendable>(
+        _ body: @Sendable (Handle, CommandContext) async throws -> Result
+    ) async throws(Failure) -> Result {
         do {
-            if let group = live {
-                let number = handleCount
+            var handle = try await handle()
+            if handle.isFollowing {
                 do {
-                    return try await body(group, context)
+                    return try await body(handle, context)
                 } catch let error as SharedCoreError where error.code != .invalidArgument {
-                    // The handle may have ended, such as when the group was removed: the next one shows what is there.
-                    if number == handleCount { live = nil }
-                    await group.close()
+                    // The handle may have ended, such as when the group was removed, or another reader has closed it for
+                    // that reason: the next one shows what is there.
+                    await drop(handle)
                 }
+                handle = try await self.handle()
             }
-            let group = try await context.openToRead(for: "web", until: nil)
-            guard await group.isFollowing else {
-                return try await group.closing { try await body(group, context) }
-            }
-            let former = live
-            live = group
-            handleCount += 1
-            await former?.close()
-            return try await body(group, context)
+            if handle.isFollowing { return try await body(handle, context) }
+            return try await handle.group.closing { [handle] in try await body(handle, context) }
         } catch let failure as CommandFailure {
-            throw Failure(message: failure.message ?? "interrupted")
+            throw Failure(cause: failure, isInvalid: false)
         } catch let error as SharedCoreError {
-            throw Failure(message: error.sentence)
+            throw Failure(cause: CommandFailure(error), isInvalid: error.code == .invalidArgument)
         } catch {
-            throw Failure(message: "\(error)")
+            throw Failure(cause: CommandFailure(.unavailable, "\(error)"), isInvalid: false)
         }
+    }
+
+    /// Returns the open handle, or opens one. A handle that does not follow the group is for the caller alone, who closes
+    /// it.
+    private func handle() async throws -> Handle {
+        if let live { return live }
+        if let opening {
+            let handle = try await opening.value
+            if handle.isFollowing { return handle }
+            return Handle(
+                group: try await context.openToRead(for: command, until: nil), isFollowing: false,
+                incarnation: incarnation)
+        }
+        let task = Task { try await open() }
+        opening = task
+        defer { opening = nil }
+        return try await task.value
+    }
+
+    private func open() async throws -> Handle {
+        let group = try await context.openToRead(for: command, until: nil)
+        guard await group.isFollowing else {
+            return Handle(group: group, isFollowing: false, incarnation: incarnation)
+        }
+        // A handle ends with its group. One that has ended for another reason costs a reader no more than to begin anew.
+        incarnation += 1
+        let handle = Handle(group: group, isFollowing: true, incarnation: incarnation)
+        live = handle
+        return handle
+    }
+
+    private func drop(_ handle: Handle) async {
+        if live?.incarnation == handle.incarnation { live = nil }
+        await handle.group.close()
     }
 }
 

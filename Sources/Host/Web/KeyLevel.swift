@@ -23,13 +23,13 @@ struct KeyLevel {
     let next: String?
 
     /// - Parameters:
-    ///   - keys: Keys below `path`; those of the coordination are left out.
-    ///   - path: The path of the parent; empty for the root.
+    ///   - keys: Keys that begin with `prefix`; those of the coordination are left out.
+    ///   - prefix: The beginning of the keys, which ends with a `/`; empty for the root.
     ///   - name: The last name of the page before.
     init(
-        of keys: some Sequence<Key>, below path: String, after name: String?, limit: Int = GroupReports.pageCount
+        of keys: some Sequence<Key>, below prefix: String, after name: String?, limit: Int = GroupReports.pageCount
     ) {
-        let start = path.isEmpty ? 0 : path.utf8.count + 1
+        let start = prefix.utf8.count
         var found: [[UInt8]: Child] = [:]
         for key in keys where !ReservedPath.contains(key) {
             let rest = key.text.utf8.dropFirst(start)

@@ -48,10 +48,24 @@ package enum StandardStream: Int32 {
     package var isTerminal: Bool { isatty(rawValue) == 1 }
 
     /// The number of columns of the terminal that it is; nil if it is no terminal, or one that has no size.
-    package var columnCount: Int? {
+    package var columnCount: Int? { size.flatMap { $0.ws_col > 0 ? Int($0.ws_col) : nil } }
+
+    /// The number of rows of the terminal that it is; nil if it is no terminal, or one that has no size.
+    package var rowCount: Int? { size.flatMap { $0.ws_row > 0 ? Int($0.ws_row) : nil } }
+
+    private var size: winsize? {
         var size = winsize()
-        guard ioctl(rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
-        return Int(size.ws_col)
+        return ioctl(rawValue, UInt(TIOCGWINSZ), &size) == 0 ? size : nil
+    }
+
+    /// Makes the terminal show what is typed, or not.
+    ///
+    /// Does nothing if the stream is no terminal, and in a process of the background: the kernel would stop it.
+    package func setEcho(_ isOn: Bool) {
+        var settings = termios()
+        guard tcgetpgrp(rawValue) == getpgrp(), tcgetattr(rawValue, &settings) == 0 else { return }
+        if isOn { settings.c_lflag |= tcflag_t(ECHO) } else { settings.c_lflag &= ~tcflag_t(ECHO) }
+        tcsetattr(rawValue, TCSANOW, &settings)
     }
 
     /// Blocks until the reader of a pipe, a socket or a terminal has gone.

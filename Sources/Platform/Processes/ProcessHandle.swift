@@ -134,6 +134,10 @@ package struct ProcessSignal: RawRepresentable, Hashable, Sendable {
     package static let stop = ProcessSignal(rawValue: SIGSTOP)
     /// Resumes a stopped process.
     package static let `continue` = ProcessSignal(rawValue: SIGCONT)
+    /// Stops the process, as Control-Z at the terminal does.
+    package static let terminalStop = ProcessSignal(rawValue: SIGTSTP)
+    /// The terminal has another size.
+    package static let windowChange = ProcessSignal(rawValue: SIGWINCH)
     /// A write to a pipe or a socket without a reader.
     package static let brokenPipe = ProcessSignal(rawValue: SIGPIPE)
 }
