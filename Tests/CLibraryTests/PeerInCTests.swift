@@ -121,6 +121,7 @@ private enum PeerCases {
     static let gaps = Dictionary(
         uniqueKeysWithValues: ["S15a", "L1d", "L3a"].map { ($0, "deaths and stops of processes are not simulated") }
             + ["C25e", "C25f", "C25g"].map { ($0, "on one machine a baton needs no hub") }
+            + ConformanceSuite.cases.filter { $0.fault != nil }.map { ($0.id, "no server is broken here") }
             + (PeerInC.given == nil ? [] : ["S9b", "S9c", "S15b", "S15c", "N9a"]).map {
                 ($0, "fail points exist in debug builds only")
             })

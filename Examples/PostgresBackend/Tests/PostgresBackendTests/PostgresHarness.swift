@@ -48,6 +48,17 @@ private struct PostgresTestGroup: ConformanceGroup {
         return options
     }
 
+    /// Kills the server with all its processes.
+    func restartServer() async throws {
+        try TestServer.signal(SIGKILL)
+        while true {
+            do { return try TestServer.start() } catch {
+                // Its memory is released when the last of its processes has ended.
+                try await Task.sleep(for: .milliseconds(100))
+            }
+        }
+    }
+
     /// The group stays on the server, which is made for the tests.
     func remove() async {}
 }
