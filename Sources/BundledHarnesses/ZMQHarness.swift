@@ -1,5 +1,5 @@
 #if ZMQ
-    internal import CoreAPI
+    package import CoreAPI
     package import CoreAPITesting
     internal import FileNotifyBackend
     internal import InMemoryBackend
@@ -60,6 +60,12 @@
             guard case .tcp = transport else { return nil }
             return HarnessLimitation(
                 "over tcp a stopped process is not seen, and an owner waited for as long as its lease")
+        }
+
+        /// A stopped hub holds up all participants, so the backend promises nothing. The hub of these groups is in this process, and
+        /// the cases stop other ones.
+        package var promisesOfParticipants: Set<Capability> {
+            if case .ipc = transport { [.stoppedWritersTolerated] } else { [] }
         }
 
         package var failPoints: FailPointSet {

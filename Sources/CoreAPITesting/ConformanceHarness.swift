@@ -33,6 +33,11 @@ public protocol ConformanceHarness: Sendable {
     /// cases that stop a Main or an Executor are skipped where it must not.
     var stopLimitation: HarnessLimitation? { get }
 
+    /// The promises that the backend does not make, because a process that is no participant could break them, and that the cases
+    /// try all the same: here no case stops or kills that process. Empty unless the harness says otherwise. The refusal of a caller
+    /// that requires them is checked too.
+    var promisesOfParticipants: Set<Capability> { get }
+
     /// The cost of a commit; ``CommitCost/low`` unless the harness says otherwise.
     var commitCost: CommitCost { get }
 }
@@ -41,6 +46,7 @@ extension ConformanceHarness {
     public var peer: PeerProgram? { nil }
     public var failPoints: FailPointSet { FailPointSet() }
     public var stopLimitation: HarnessLimitation? { nil }
+    public var promisesOfParticipants: Set<Capability> { [] }
     public var commitCost: CommitCost { .low }
 }
 

@@ -1,3 +1,4 @@
+package import CoreAPI
 package import CoreAPITesting
 
 /// A harness that states a high cost of commits, so that cases make fewer of them. A rule that takes minutes with the
@@ -13,6 +14,7 @@ package struct BriefHarness: ConformanceHarness {
     package var peer: PeerProgram? { harness.peer }
     package var failPoints: FailPointSet { harness.failPoints }
     package var stopLimitation: HarnessLimitation? { harness.stopLimitation }
+    package var promisesOfParticipants: Set<Capability> { harness.promisesOfParticipants }
     package var commitCost: CommitCost { .high }
 
     package func makeGroup(_ settings: GroupSettings) async throws -> any ConformanceGroup {
