@@ -73,6 +73,8 @@ log_file_path = {PLACE}/exim/%slog
 local_interfaces = 127.0.0.1
 daemon_smtp_ports = {SMTP}
 tls_advertise_hosts =
+# Otherwise it keeps what comes behind the tenth message of a connection until a later queue run.
+smtp_accept_queue_per_connection = 0
 keep_environment =
 domainlist local_domains = mail.example
 acl_smtp_rcpt = recipient

@@ -137,7 +137,7 @@ def main():
         assert not twice, f"{each.name} shows twice: {twice}"
     assert watcher.most == 1, f"{watcher.most} programs had the account open"
     print(f"none was lost, and never two programs had the account open ({watcher.looks} looks); "
-          f"Ann got {len(heard) - len(set(heard))} answers twice")
+          f"answers that Ann got twice: {len(heard) - len(set(heard))}")
     for each in front_ends:
         each.process.stdin.close()
         each.process.wait(60)
