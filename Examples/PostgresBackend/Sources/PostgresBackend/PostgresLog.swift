@@ -1,5 +1,6 @@
 internal import CoreAPI
 internal import Dispatch
+internal import Glibc
 internal import LogBackend
 internal import Platform
 
@@ -25,6 +26,7 @@ actor PostgresLog: SharedLog {
     private let place: PostgresPlace
     private let readsOnly: Bool
     private let process: ProcessIdentity
+    private let surroundings: UInt64
     private var connection: PostgresConnection?
     private var lostAt: ContinuousClock.Instant?
     /// The log's number. A log that is made anew has another one.
@@ -32,6 +34,8 @@ actor PostgresLog: SharedLog {
     /// The number of records ever, as far as is known here.
     private var end: UInt64 = 0
     private var locks: Set<UInt64> = []
+    /// The number of appends in a row that came too late, 5 at most.
+    private var losses = 0
     private var waiters: [UInt64: Waiter] = [:]
     private var lastWaiter: UInt64 = 0
     private var looking: Task<Void, Never>?
@@ -39,19 +43,21 @@ actor PostgresLog: SharedLog {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    private init(_ place: PostgresPlace, toRead readsOnly: Bool, of process: ProcessIdentity) {
-        (self.place, self.readsOnly, self.process) = (place, readsOnly, process)
+    private init(_ place: PostgresPlace, toRead readsOnly: Bool, of process: ProcessIdentity, in surroundings: UInt64) {
+        (self.place, self.readsOnly, self.process, self.surroundings) = (place, readsOnly, process, surroundings)
     }
 
     /// Opens the log of a group, which is made when there is none.
     ///
     /// - Parameters:
     ///   - readsOnly: Whether nothing is made, locked or listened to.
-    ///   - process: The process that the connection's lock stands for.
+    ///   - process: The process that the connection's locks stand for.
+    ///   - surroundings: The boot and the PID namespace of that process.
     static func open(
-        _ place: PostgresPlace, toRead readsOnly: Bool = false, of process: ProcessIdentity = .current
+        _ place: PostgresPlace, toRead readsOnly: Bool = false, of process: ProcessIdentity = .current,
+        in surroundings: UInt64 = ProcessIdentity.surroundings
     ) async throws(SharedCoreError) -> PostgresLog {
-        let log = PostgresLog(place, toRead: readsOnly, of: process)
+        let log = PostgresLog(place, toRead: readsOnly, of: process, in: surroundings)
         try await log.begin()
         return log
     }
@@ -65,13 +71,16 @@ actor PostgresLog: SharedLog {
     }
 
     func append(_ record: [UInt8], at position: UInt64) async throws(SharedCoreError) -> Bool {
-        try !run(
+        let rows = try run(
             """
             WITH grown AS (UPDATE log SET length = length + 1 WHERE id = $1::int8 AND length = $2::int8 RETURNING id),
                 added AS (INSERT INTO record SELECT id, $2::int8, $3::bytea FROM grown RETURNING position)
             SELECT pg_notify('sharedcore_' || $1::int8, (position + 1)::text) FROM added
-            """, [.text("\(position)"), .bytes(record)], whenLost: .outcomeUnknown
-        ).isEmpty
+            """, [.text("\(position)"), .bytes(record)], whenLost: .outcomeUnknown)
+        losses = rows.isEmpty ? min(losses + 1, 5) : 0
+        // Many writers that try again at once would mostly overtake each other.
+        if losses > 0 { try? await Task.sleep(for: .milliseconds(Int.random(in: 0...(1 << losses)))) }
+        return !rows.isEmpty
     }
 
     func read(from position: UInt64, limit: Int) async throws(SharedCoreError) -> LogSlice {
@@ -124,12 +133,16 @@ actor PostgresLog: SharedLog {
         }.get()
     }
 
-    /// Returns the sessions of processes that are not seen to live here, if no connection to the server has their lock.
+    /// Returns the sessions of dead processes: of those that the kernel shows here, and of others without a lock.
     func ended(among sessions: [Session]) async throws(SharedCoreError) -> [SessionID]? {
         let suspects = sessions.filter { $0.process.liveness != .alive }
         guard !suspects.isEmpty else { return [] }
         try readLocks()
-        return doubt == nil ? suspects.filter { !locks.contains($0.process.lockKey) }.map(\.id) : []
+        return suspects.filter { session in
+            // A child of the process may have its connection, and the server may not have noticed the death yet.
+            if locks.contains(session.process.lock(in: surroundings)) { return true }
+            return doubt == nil && !locks.contains(session.process.lock())
+        }.map(\.id)
     }
 
     func close() async {
@@ -232,8 +245,12 @@ actor PostgresLog: SharedLog {
         guard !readsOnly else { return }
         try new.run(script: "LISTEN sharedcore_\(present)")
         let lock = try new.run(
-            "SELECT length, pg_try_advisory_lock_shared(hashint8(id), $2::int4) FROM log WHERE id = $1::int8",
-            [.text("\(present)"), .text("\(Int32(truncatingIfNeeded: process.lockKey))")])
+            """
+            SELECT length, pg_try_advisory_lock_shared(hashint8(id), $2::int4)
+                AND pg_try_advisory_lock_shared(hashint8(id), $3::int4) FROM log WHERE id = $1::int8
+            """,
+            [.text("\(present)")]
+                + [process.lock(), process.lock(in: surroundings)].map { .text("\(Int32(truncatingIfNeeded: $0))") })
         guard let length = lock.first?.integer(0), lock[0].integer(1) == 1 else {
             throw error(.unavailable, "Another program holds the lock of this process.")
         }
@@ -297,10 +314,18 @@ private final class QueueExecutor: SerialExecutor {
 }
 
 extension ProcessIdentity {
-    /// The second number of the advisory lock of this process's connections.
-    fileprivate var lockKey: UInt64 {
-        // FNV-1a: each participant must get the same number.
-        let bytes = withUnsafeBytes(of: (UInt64(pid), startTime)) { Array($0) }
-        return bytes.reduce(2_166_136_261) { (($0 ^ UInt64($1)) &* 16_777_619) & 0xffff_ffff }
+    /// The second number of an advisory lock that each connection of this process holds: one for all participants, and one by which
+    /// those in its surroundings know that they see it.
+    fileprivate func lock(in surroundings: UInt64 = 0) -> UInt64 {
+        // FNV-1a in 32 bits: each participant must get the same number.
+        [UInt64(pid), startTime, surroundings].flatMap { word in withUnsafeBytes(of: word) { Array($0) } }
+            .reduce(2_166_136_261) { (($0 ^ UInt64($1)) &* 16_777_619) & 0xffff_ffff }
     }
+
+    /// The boot and the PID namespace in which process numbers mean the same as here.
+    static let surroundings = {
+        var status = stat()
+        stat("/proc/self/ns/pid", &status)
+        return current.bootID.bytes.reduce(UInt64(status.st_ino)) { $0 &* 31 &+ UInt64($1) }
+    }()
 }
