@@ -61,8 +61,8 @@ struct StatusWatchTests {
             kill -INT $(cat pid)
             """)
         #expect(ended.output.contains("ended 0"), "\(ended)")
-        let body = try #require(screen.range(of: Self.enter))
-        let end = try #require(screen.range(of: Self.leave))
+        let body = try #require(screen.firstRange(of: Self.enter))
+        let end = try #require(screen.firstRange(of: Self.leave))
         #expect(body.upperBound < end.lowerBound)
         // Cleared as a whole it would flicker.
         #expect(!screen.contains("\u{1b}[2J"))
