@@ -42,8 +42,10 @@ struct StatusWatchTests {
     private func frames(of screen: String) throws -> [[String]] {
         let escape = try Regex("\u{1b}\\[[0-9;?]*[A-Za-z]")
         return screen.components(separatedBy: "\u{1b}[H").dropFirst().map { frame in
-            frame.components(separatedBy: "\u{1b}[J")[0].replacing(escape, with: "")
-                .split(omittingEmptySubsequences: false) { $0.isNewline }.map { $0.filter { $0 != "\r" } }
+            let text = frame.components(separatedBy: "\u{1b}[J")[0].replacing(escape, with: "")
+            // The terminal puts a carriage return before each line feed, also where there is one.
+            return String(String.UnicodeScalarView(text.unicodeScalars.filter { $0 != "\r" }))
+                .components(separatedBy: "\n")
         }
     }
 
