@@ -27,6 +27,7 @@ struct StatusWatchTests {
             until_screen() { until grep -qF -- "$1" screen 2>/dev/null; do sleep 0.05; done; }
             until_state() { until grep -q "^State:.$1" /proc/$(cat pid)/status; do sleep 0.05; done; }
             exec 9<>hold
+            rm -f screen pid
             \(variables) script -qefc 'stty rows 12 cols 50; echo $$ >pid; exec sharedcore status --watch' screen \\
                 <hold >shown 2>&1 &
             until_screen owner
@@ -104,7 +105,8 @@ struct StatusWatchTests {
             kill -TSTP $(cat pid)
             until_state T
             grep -c 1049h screen
-            kill -CONT $(cat pid)
+            # “script” stops with the program in it.
+            kill -CONT $! $(cat pid)
             until [ $(grep -o '1049h' screen | wc -l) -ge 2 ]; do sleep 0.05; done
             kill -INT $(cat pid)
             """)
