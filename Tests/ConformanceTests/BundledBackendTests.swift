@@ -74,9 +74,9 @@ struct BundledBackendTests {
                     && !all.contains { $0.id == conformanceCase.id }
             }
 
-        /// The others are tried on the long cases, and the last three of hubs at all, only where
-        /// tests run at length: transports and stores are each tried above.
-        static let ofOtherFlavours = areOfAllFlavours ? all : all.filter { !TestScope.longCases.contains($0.id) }
+        /// The others are tried on one case of each rule, and the last three of hubs at all, only where tests run at
+        /// length: transports and stores are each tried above on all cases.
+        static let ofOtherFlavours = areOfAllFlavours ? all : TestScope.casesOnce
 
         static let areOfAllFlavours = TestScope.chosenCases != nil || TestScope.isAtLength
     }
