@@ -144,7 +144,7 @@ extension AllTests {
             await holder.close()
             try await wait.value
             #expect(try await seer.ended(among: [session]) == [session.id])
-            // A dead process of this namespace has ended at once, whatever its child or the server still has open.
+            // A dead process of this namespace has ended at once, even where its child or the server still has the connection open.
             let inherited = try await PostgresLog.open(place, of: unseen)
             #expect(try await seer.ended(among: [session]) == [session.id])
             await inherited.close()
