@@ -30,9 +30,10 @@ struct StatusWatchTests {
             rm -f screen pid
             \(variables) script -qefc 'stty rows 12 cols 50; echo $$ >pid; exec sharedcore status --watch' screen \\
                 <hold >shown 2>&1 &
+            terminal=$!
             until_screen owner
             \(script)
-            wait $!
+            wait $terminal
             echo "ended $?"
             """, fifo: "hold")
         let screen = try String(contentsOf: URL(filePath: program.directory.path(of: "screen")), encoding: .utf8)
@@ -105,8 +106,9 @@ struct StatusWatchTests {
             kill -TSTP $(cat pid)
             until_state T
             grep -c 1049h screen
-            # “script” stops with the program in it.
-            kill -CONT $! $(cat pid)
+            # “script” stops with the program in it, at once or later.
+            while kill -CONT $terminal; do sleep 0.05; done 2>/dev/null &
+            kill -CONT $(cat pid)
             until [ $(grep -o '1049h' screen | wc -l) -ge 2 ]; do sleep 0.05; done
             kill -INT $(cat pid)
             """)
