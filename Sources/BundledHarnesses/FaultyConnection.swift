@@ -22,7 +22,9 @@ package final class FaultyConnection: Sendable {
         try OwnedThread.start("faulty connection") { [changed, weak self] in
             var passage = Passage(listener: listener, server: server, changed: changed)
             while let fault = self?.fault.withLock({ $0 }), !fault.isOver {
-                passage.turn(isCut: fault.isCut, delay: fault.delay)
+                passage.wait(isCut: fault.isCut)
+                // Under the lock: when `cut` has returned, nothing passes.
+                self?.fault.withLock { if !$0.isCut { passage.pass(delay: $0.delay) } }
             }
         }
     }
@@ -90,8 +92,8 @@ private struct Passage {
         self.changed = changed
     }
 
-    /// Waits for something to do, and does it.
-    mutating func turn(isCut: Bool, delay: Duration) {
+    /// Waits for something to do.
+    func wait(isCut: Bool) {
         var descriptors = [(descriptor: changed.descriptor, events: Poll.readable)]
         var timeout: Duration?
         if !isCut {
@@ -112,7 +114,10 @@ private struct Passage {
         // A turn for nothing does no harm.
         _ = try? Poll.events(of: descriptors, timeout: timeout)
         changed.clear()
-        guard !isCut else { return }
+    }
+
+    /// Passes on what is there, and waits for nothing.
+    mutating func pass(delay: Duration) {
         while let connection = try? listener.accept() {
             // A server that is not there is a connection that ends.
             guard let end = try? StreamConnection(to: server) else { continue }
