@@ -1,3 +1,4 @@
+internal import CPostgres
 internal import CoreAPI
 internal import Dispatch
 internal import Glibc
@@ -34,6 +35,8 @@ actor PostgresLog: SharedLog {
     /// The number of records ever, as far as is known here.
     private var end: UInt64 = 0
     private var locks: Set<UInt64> = []
+    /// The processes that were seen to live, each with a descriptor that is readable at its end. The group asks after each record.
+    private var seen: [ProcessIdentity: Int32] = [:]
     /// The number of appends in a row that came too late, 5 at most.
     private var losses = 0
     private var waiters: [UInt64: Waiter] = [:]
@@ -135,8 +138,12 @@ actor PostgresLog: SharedLog {
 
     /// Returns the sessions of dead processes: of those that the kernel shows here, and of others without a lock.
     func ended(among sessions: [Session]) async throws(SharedCoreError) -> [SessionID]? {
-        let suspects = sessions.filter { $0.process.liveness != .alive }
+        let suspects = sessions.filter { !isAlive($0.process) }
         guard !suspects.isEmpty else { return [] }
+        for (process, descriptor) in seen where !sessions.contains(where: { $0.process == process }) {
+            seen[process] = nil
+            Glibc.close(descriptor)
+        }
         try readLocks()
         return suspects.filter { session in
             // A child of the process may have its connection, and the server may not have noticed the death yet.
@@ -149,6 +156,8 @@ actor PostgresLog: SharedLog {
         isClosed = true
         looking?.cancel()
         endWaits(.failure(.closed(place.location)))
+        for descriptor in seen.values { Glibc.close(descriptor) }
+        seen = [:]
         guard let connection else { return }
         self.connection = nil
         await withCheckedContinuation { closed in connection.close { closed.resume() } }
@@ -158,6 +167,21 @@ actor PostgresLog: SharedLog {
 
     private func error(_ code: SharedCoreError.Code, _ message: String) -> SharedCoreError {
         SharedCoreError(code, message, at: place.location)
+    }
+
+    private func isAlive(_ process: ProcessIdentity) -> Bool {
+        if let descriptor = seen[process] {
+            var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            if poll(&entry, 1, 0) == 0 { return true }
+            seen[process] = nil
+            Glibc.close(descriptor)
+            return false
+        }
+        // The descriptor comes first: then it is of the process that is found to live.
+        let descriptor = postgres_pidfd_open(process.pid)
+        let isAlive = process.liveness == .alive
+        if isAlive, descriptor >= 0, !isClosed { seen[process] = descriptor } else { Glibc.close(descriptor) }
+        return isAlive
     }
 
     private func cancelWait(_ number: UInt64) {
