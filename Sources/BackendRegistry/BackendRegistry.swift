@@ -58,7 +58,10 @@ public struct BackendRegistry: Sendable {
     public func open(
         _ configuration: BackendConfiguration, as description: SessionDescription = SessionDescription()
     ) async throws(SharedCoreError) -> any SharedGroup {
-        try await factory(of: configuration).open(configuration, as: description)
+        let factory = try factory(of: configuration)
+        do throws(SharedCoreError) { return try await factory.open(configuration, as: description) } catch {
+            throw error.hiding(configuration.secrets(of: factory))
+        }
     }
 
     /// Opens the group that a configuration names to read it, without a session and without a trace.
@@ -69,7 +72,10 @@ public struct BackendRegistry: Sendable {
     public func openToRead(
         _ configuration: BackendConfiguration, as description: SessionDescription = SessionDescription()
     ) async throws(SharedCoreError) -> any SharedGroup {
-        try await factory(of: configuration).openToRead(configuration, as: description)
+        let factory = try factory(of: configuration)
+        do throws(SharedCoreError) { return try await factory.openToRead(configuration, as: description) } catch {
+            throw error.hiding(configuration.secrets(of: factory))
+        }
     }
 
     private func factory(of configuration: BackendConfiguration) throws(SharedCoreError) -> any BackendFactory {
@@ -118,6 +124,11 @@ public struct BackendConfiguration: Hashable, Sendable {
     public var directory: String {
         if stateDirectory.isEmpty { return "" }
         return stateDirectory.hasSuffix("/") ? stateDirectory + group : stateDirectory + "/" + group
+    }
+
+    /// The values of the backend's secret settings.
+    fileprivate func secrets(of factory: any BackendFactory) -> [String] {
+        factory.settings.filter(\.isSecret).compactMap { settings[$0.key] }
     }
 
     /// Returns the ``directory`` for a backend that needs one.
@@ -193,12 +204,18 @@ public struct BackendSetting: Hashable, Sendable {
     public var summary: String
     /// True if the value is a path, which is made absolute: a relative one starts from the directory of the file that names it.
     public var isPath: Bool
+    /// True if the value is a secret, such as a password. It has no default. Commands print `(secret)` in its place, and so do the
+    /// errors of ``BackendRegistry/open(_:as:)``; in errors that an open group throws, the backend leaves it out.
+    public var isSecret: Bool
 
-    public init(_ key: String, default fallback: String? = nil, _ summary: String, isPath: Bool = false) {
+    public init(
+        _ key: String, default fallback: String? = nil, _ summary: String, isPath: Bool = false, isSecret: Bool = false
+    ) {
         self.key = key
         self.fallback = fallback
         self.summary = summary
         self.isPath = isPath
+        self.isSecret = isSecret
     }
 }
 
@@ -262,7 +279,11 @@ public struct PluginFactory: BackendFactory {
     public var durability: Durability { plugin.durability }
 
     public var settings: [BackendSetting] {
-        plugin.settings.map { BackendSetting($0.key, default: $0.fallback, $0.summary, isPath: $0.isPath) }
+        plugin.settings.map { setting in
+            BackendSetting(
+                setting.key, default: setting.fallback, setting.summary, isPath: setting.isPath,
+                isSecret: setting.isSecret)
+        }
     }
 
     /// - Parameter plugin: The plugin, as ``BackendPlugin/load(_:from:)`` returns it.

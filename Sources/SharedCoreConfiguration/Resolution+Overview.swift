@@ -9,8 +9,13 @@ extension Resolution {
     /// A row of what is in force.
     package struct Row: Hashable, Sendable {
         package let key: String
+        /// The value as it is used, which may be a secret.
         package let value: String
         package let origin: SettingOrigin
+        var isSecret = false
+
+        /// The value for people.
+        package var shown: String { isSecret && origin != .fallback ? "(secret)" : value }
     }
 
     /// Every setting with its value and where it came from.
@@ -29,7 +34,9 @@ extension Resolution {
         guard setting.accepts(found.text) else {
             throw .wrongValue(found.text, of: setting, at: found.origin.description)
         }
-        return Row(key: setting.name, value: try shown(setting) ?? found.text, origin: found.origin)
+        return Row(
+            key: setting.name, value: try shown(setting) ?? found.text, origin: found.origin,
+            isSecret: setting.isSecret)
     }
 
     /// Returns the environment that gives another process of the program the same configuration, without a file: what such

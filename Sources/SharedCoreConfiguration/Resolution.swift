@@ -137,6 +137,9 @@ package struct Resolution: Sendable {
             if let key = keys.first(where: { !$0.hasPrefix(name + ".") || $0 == name + "." }) {
                 throw refuse("has the setting “\(key)”, which must begin with “\(name).”")
             }
+            if let secret = factory.settings.first(where: { $0.isSecret && $0.fallback != nil }) {
+                throw refuse("has the secret setting “\(secret.key)” with a default")
+            }
             guard !collides(name, keys: keys) else { throw refuse("has the name or a setting of another setting") }
         }
     }

@@ -36,6 +36,8 @@ package struct AnySetting: Sendable {
     package let fallback: SettingFallback
     package let summary: String
     package let accepts: @Sendable (String) -> Bool
+    /// True if the value is not shown.
+    package var isSecret = false
 
     /// The environment variable that gives it, such as `SHAREDCORE_HANDOVER_MAXIMUM_TIMEOUT`.
     package var environmentName: String {
@@ -53,7 +55,8 @@ extension AnySetting {
     init(_ setting: BackendSetting) {
         self.init(
             name: setting.key, kindName: "text", expectation: "a text", choices: [],
-            fallback: setting.fallback.map { .text($0) } ?? .none, summary: setting.summary, accepts: { !$0.isEmpty })
+            fallback: setting.fallback.map { .text($0) } ?? .none, summary: setting.summary, accepts: { !$0.isEmpty },
+            isSecret: setting.isSecret)
     }
 }
 

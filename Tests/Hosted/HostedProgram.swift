@@ -15,6 +15,8 @@ struct HostedProgram {
         case "bad-name": [OwnFactory(name: "Own", settings: [])]
         case "twice": [OwnFactory()]
         case "other-key": [OwnFactory(name: "other", settings: [BackendSetting("own.path", "")])]
+        case "secret-default":
+            [OwnFactory(name: "other", settings: [BackendSetting("other.password", default: "a", "", isSecret: true)])]
         case "taken-key": [OwnFactory(name: "push", settings: [BackendSetting("push.other", "")])]
         default: []
         }
@@ -25,7 +27,8 @@ struct HostedProgram {
 private struct OwnFactory: BackendFactory {
     var name = "own"
     var settings = [
-        BackendSetting("own.path", default: "none of mine", "The directory of the groups.", isPath: true)
+        BackendSetting("own.path", default: "none of mine", "The directory of the groups.", isPath: true),
+        BackendSetting("own.password", "What opens the group; the text “wrong” does not.", isSecret: true),
     ]
     let durability = Durability.process
 
@@ -45,6 +48,9 @@ private struct OwnFactory: BackendFactory {
     }
 
     private func directory(of configuration: BackendConfiguration) throws(SharedCoreError) -> String {
+        if let password = configuration.settings["own.password"], password.hasPrefix("wrong") {
+            throw SharedCoreError(.forbidden, "The password “\(password)” opens nothing.", at: "own.password")
+        }
         guard let path = configuration.settings["own.path"] else {
             throw SharedCoreError(.invalidArgument, "No directory is configured.", at: "own.path")
         }

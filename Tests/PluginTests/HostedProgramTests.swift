@@ -40,6 +40,19 @@ struct HostedProgramTests {
         #expect(try await output(of: ["version", "--json"]).contains("\"own\""))
     }
 
+    @Test("A secret of an added backend is shown by no command, and is in no error of opening")
+    func secret() async throws {
+        let file = try write("backend: own\nown: {path: \(scratch.path), password: wrong-hunter2}\n")
+        for arguments in [["config", "show"], ["config", "get", "own.password", "--json"], ["get", "a"]] {
+            let run = try await run(["--config", file] + arguments, variables: [:])
+            #expect((run.output + run.errors).contains("(secret)"), "\(run)")
+            #expect(!(run.output + run.errors).contains("hunter2"), "\(run)")
+        }
+        let given = try await run(["--own-password", "hunter2", "get", "a"], variables: [:])
+        #expect(given.status == .exited(64) && given.errors.contains("SHAREDCORE_OWN_PASSWORD"), "\(given)")
+        #expect(!given.errors.contains("hunter2"), "\(given)")
+    }
+
     @Test("Another backend is refused with the place, and the program `sharedcore` does not know the added one")
     func absent() async throws {
         let unknown = try await run(["--backend", "absent", "get", "a"])
@@ -52,7 +65,7 @@ struct HostedProgramTests {
         "A backend that no configuration could choose is refused by its name",
         arguments: [
             ("bundled-name", "“file”"), ("bad-name", "“Own”"), ("twice", "“own”"), ("other-key", "“own.path”"),
-            ("taken-key", "“push”"),
+            ("taken-key", "“push”"), ("secret-default", "“other.password”"),
         ])
     func invalid(kind: String, name: String) async throws {
         let run = try await run(["--backend", "own", "get", kind])

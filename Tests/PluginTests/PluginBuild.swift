@@ -18,6 +18,7 @@ struct PluginBuild: Sendable {
             "faulty": [], "abi": ["-DABI=2", "-DNAME=\"abi\""], "notable": ["-DNO_TABLE"],
             "othername": ["-DNAME=\"another\""], "missing": ["-DMISSING", "-DNAME=\"missing\""],
             "small": ["-DSIZE=8", "-DNAME=\"small\""], "key": ["-DKEY=\"a.b\"", "-DNAME=\"key\""],
+            "default": ["-DDEFAULT=\"hunter2\"", "-DNAME=\"default\""],
         ]
         for (name, options) in variants { try await compile(faulty, as: name, options) }
         try await compile(Self.root + "/Examples/Plugins/directory.c", as: "directory", ["-O2"])

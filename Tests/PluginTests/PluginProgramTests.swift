@@ -83,6 +83,31 @@ struct PluginProgramTests {
         #expect(lines.contains { $0.contains("\"name\":\"file\"") && $0.contains("bundled") })
     }
 
+    @Test("A secret is shown by no command, and yet it reaches the plugin")
+    func secret() async throws {
+        let file = try write("backend: faulty\nfaulty: {fault: open-secret, password: hunter2}\n")
+        for arguments in [["config", "show"], ["config", "show", "--json"], ["config", "get", "faulty.password"]] {
+            let run = try await run(["--config", file] + arguments)
+            #expect(run.status == .exited(0) && run.output.contains("(secret)"), "\(run)")
+            #expect(!run.output.contains("hunter2"), "\(run)")
+        }
+        let unset = try await run(["--backend", "faulty", "config", "get", "faulty.password"])
+        #expect(unset.output == "none", "\(unset)")
+        let opened = try await run(["--config", file, "get", "a"])
+        #expect(opened.status != .exited(0) && opened.errors.contains("The password (secret) is wrong."), "\(opened)")
+        let list = try await run(["backends"])
+        #expect(list.output.contains("SHAREDCORE_FAULTY_PASSWORD; secret)"), "\(list)")
+    }
+
+    @Test(
+        "A setting on the command line is refused with its variable, and the value is not printed",
+        arguments: [["--faulty-password", "hunter2"], ["--faulty-password=hunter2"]])
+    func onCommandLine(words: [String]) async throws {
+        let run = try await run(["--backend", "faulty"] + words + ["get", "a"])
+        #expect(run.status == .exited(64) && run.errors.contains("SHAREDCORE_FAULTY_PASSWORD"), "\(run)")
+        #expect(!run.errors.contains("hunter2"), "\(run)")
+    }
+
     private struct Run {
         let status: ProgramEnd
         let output: String

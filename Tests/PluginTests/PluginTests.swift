@@ -21,7 +21,8 @@ struct PluginTests {
         let build = try await Self.build.value
         let plugin = try #require(try BackendPlugin.load("faulty", from: build.path))
         #expect(plugin.name == "faulty" && plugin.version == "0" && plugin.durability == .memory)
-        #expect(plugin.settings.map(\.key) == ["faulty.fault"])
+        #expect(plugin.settings.map(\.key) == ["faulty.fault", "faulty.password"])
+        #expect(plugin.settings.map(\.isSecret) == [false, true])
         #expect(try BackendPlugin.names(in: build.path).contains("faulty"))
     }
 
@@ -38,6 +39,7 @@ struct PluginTests {
             ("abi", SharedCoreError.Code.incompatible, "version 2"), ("notable", .incompatible, "no table"),
             ("othername", .unsupported, "its name is “another”"), ("missing", .unsupported, "a function is missing"),
             ("small", .unsupported, "its size is 8"), ("key", .unsupported, "setting 0"),
+            ("default", .unsupported, "setting 1 is secret and has a default"),
             ("text", .unsupported, "cannot be loaded"), ("nosymbol", .unsupported, "sharedcore_backend"),
         ])
     func wrongTable(name: String, code: SharedCoreError.Code, reason: String) async throws {
@@ -111,6 +113,23 @@ struct PluginTests {
         #expect(error?.location == String(repeating: "l", count: 256))
     }
 
+    @Test(
+        "The value of a secret setting is in no error: neither in one of opening, nor in one of a later call",
+        arguments: ["open-secret", "append-secret"])
+    func secret(fault: String) async throws {
+        let plugin = try await Self.build.value.copy().load()
+        let error = await #expect(throws: SharedCoreError.self) {
+            let group = try await plugin.open(
+                group: "g", stateDirectory: "/", values: ["faulty.fault": fault, "faulty.password": "hunter2"])
+            do { for number in 0..<5 { try await group.put("k", [UInt8(number)]) } } catch {
+                await group.close()
+                throw error
+            }
+        }
+        #expect(error?.code == .forbidden)
+        #expect(error?.message == "The password (secret) is wrong." && error?.location == "server/(secret)")
+    }
+
     @Test("A setting that the plugin does not have is refused")
     func unknownSetting() async throws {
         let plugin = try #require(try BackendPlugin.load("faulty", from: try await Self.build.value.path))
@@ -165,7 +184,7 @@ struct PluginTests {
         return try await PluginLog.open(
             plugin.table,
             PluginPlace(
-                group: "g", stateDirectory: "/", durability: nil, readsOnly: false, values: [fault],
+                group: "g", stateDirectory: "/", durability: nil, readsOnly: false, values: [fault, nil], secrets: [],
                 timeout: .seconds(10)),
             bounds: bounds)
     }

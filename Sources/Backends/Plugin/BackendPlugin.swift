@@ -19,6 +19,8 @@ public struct BackendPlugin: Sendable {
         public let summary: String
         /// True if the value is a path, which the caller must make absolute.
         public let isPath: Bool
+        /// True if the value is a secret, which nothing prints.
+        public let isSecret: Bool
     }
 
     /// The name by which a configuration chooses it.
@@ -83,7 +85,8 @@ public struct BackendPlugin: Sendable {
         var (log, options) = try await log(
             PluginPlace(
                 group: group, stateDirectory: stateDirectory, durability: durability, readsOnly: false,
-                values: try self.values(values), timeout: openTimeout ?? Self.openTimeout), requirements)
+                values: try self.values(values), secrets: secrets(among: values),
+                timeout: openTimeout ?? Self.openTimeout), requirements)
         options.adjust(limits, historyByteCount, clock)
         return try await ReplicatedGroup.open(log: log, as: description, options: options)
     }
@@ -103,7 +106,8 @@ public struct BackendPlugin: Sendable {
         var (log, options) = try await log(
             PluginPlace(
                 group: group, stateDirectory: stateDirectory, durability: nil, readsOnly: true,
-                values: try self.values(values), timeout: openTimeout ?? Self.openTimeout), .none)
+                values: try self.values(values), secrets: secrets(among: values),
+                timeout: openTimeout ?? Self.openTimeout), .none)
         options.adjust(limits, historyByteCount, clock)
         return try await ReplicatedGroup.openToRead(log: log, as: description, options: options)
     }
@@ -116,6 +120,10 @@ public struct BackendPlugin: Sendable {
             throw SharedCoreError(.invalidArgument, "The plugin has no setting “\(key)”.", at: path)
         }
         return settings.map { values[$0.key] ?? $0.fallback }
+    }
+
+    private func secrets(among values: [String: String]) -> [String] {
+        settings.filter(\.isSecret).compactMap { values[$0.key] }
     }
 
     private func log(

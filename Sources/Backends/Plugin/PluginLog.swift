@@ -36,16 +36,19 @@ final class PluginLog: SharedLog {
     private let bounds: Bounds
     /// The plugin's handle, as a word.
     private let handle: UInt
+    /// The values that errors of the plugin do not show.
+    private let secrets: [String]
     private let calls = SerialThread(name: "sc-plugin")
     private let waits = SerialThread(name: "sc-plugin-wait")
     private let state = Mutex(State())
     /// True after the plugin's handle was closed. The lock is held while `interrupt` runs.
     private let isOver = Mutex(false)
 
-    private init(_ table: PluginTable, handle: UInt, promises: PluginPromises, bounds: Bounds) {
+    private init(_ table: PluginTable, handle: UInt, promises: PluginPromises, secrets: [String], bounds: Bounds) {
         self.table = table
         self.handle = handle
         self.promises = promises
+        self.secrets = secrets
         self.bounds = bounds
     }
 
@@ -60,9 +63,10 @@ final class PluginLog: SharedLog {
             let result: Result<PluginLog, SharedCoreError>
             do throws(SharedCoreError) {
                 let (log, promises) = try place.open(table)
-                result = .success(PluginLog(table, handle: log, promises: promises, bounds: bounds))
+                result = .success(
+                    PluginLog(table, handle: log, promises: promises, secrets: place.secrets, bounds: bounds))
             } catch {
-                result = .failure(error)
+                result = .failure(error.hiding(place.secrets))
             }
             guard !opened.fulfil(result), case .success(let log) = result else { return }
             // Too late: the caller has given up.
@@ -134,7 +138,7 @@ final class PluginLog: SharedLog {
                     }
                     if Int(code) == SB_OK { result = .success(()) }
                 } catch {
-                    result = .failure(error)
+                    result = .failure(error.hiding(secrets))
                 }
             }
             ended.fulfil(result ?? .failure(.closed(table.path)))
@@ -239,7 +243,7 @@ final class PluginLog: SharedLog {
             do throws(SharedCoreError) {
                 result = .success(try body(table, log))
             } catch {
-                result = .failure(error)
+                result = .failure(error.hiding(secrets))
             }
             state.withLock { $0.running = nil }
             answer.fulfil(result)

@@ -9,6 +9,8 @@ struct PluginPlace: Sendable {
     let readsOnly: Bool
     /// The values of the plugin's settings, in their order.
     let values: [String?]
+    /// Those of the values that no error shows.
+    let secrets: [String]
     let timeout: Duration
 
     /// Calls the plugin's `open`. Blocks.
@@ -66,5 +68,18 @@ extension [String?] {
         }
         defer { for case let text? in texts { text.deallocate() } }
         return texts.map { $0?.baseAddress.map { UnsafePointer($0) } }.withUnsafeBufferPointer { body($0.baseAddress) }
+    }
+}
+
+extension SharedCoreError {
+    /// Returns the same error with `(secret)` in place of each of some values.
+    package func hiding(_ secrets: [String]) -> SharedCoreError {
+        // A longer one may contain a shorter one.
+        let longestFirst = secrets.filter { !$0.isEmpty }.sorted { $0.utf8.count > $1.utf8.count }
+        func hide(_ text: String) -> String {
+            longestFirst.reduce(text) { $0.replacing($1, with: "(secret)") }
+        }
+        return SharedCoreError(
+            code, hide(message), at: hide(location), cause: cause.map(hide), guardFailure: guardFailure)
     }
 }

@@ -79,10 +79,14 @@ struct PluginTable: Sendable {
             guard let key = Self.text(setting.key), Self.isKey(key), let summary = Self.text(setting.summary),
                 !settings.contains(where: { $0.key == "\(name).\(key)" })
             else { throw wrong("setting \(index) has no key of letters and digits of its own, or no summary") }
+            let isSecret = setting.flags & UInt32(SB_SETTING_SECRET) != 0
+            guard !isSecret || setting.default_value == nil else {
+                throw wrong("setting \(index) is secret and has a default")
+            }
             settings.append(
                 BackendPlugin.Setting(
                     key: "\(name).\(key)", fallback: Self.text(setting.default_value), summary: summary,
-                    isPath: setting.flags & UInt32(SB_SETTING_PATH) != 0))
+                    isPath: setting.flags & UInt32(SB_SETTING_PATH) != 0, isSecret: isSecret))
         }
         guard let promises = table.promises.flatMap({ PluginPromises($0.pointee) }) else {
             throw wrong("it promises no durability")

@@ -62,14 +62,16 @@ typedef struct {
 
 enum {
     /* The host makes the path absolute: one in a file begins at the file's directory. */
-    SB_SETTING_PATH = 1
+    SB_SETTING_PATH = 1,
+    /* A password or the like, without a default. The host prints "(secret)" in place of the value, also in errors of the plugin. */
+    SB_SETTING_SECRET = 2
 };
 
 typedef struct {
     const char *key;           /* letters and digits; the user writes NAME.key */
     const char *default_value; /* NULL for none */
     const char *summary;       /* a sentence for people */
-    uint32_t flags;            /* SB_SETTING_PATH, or 0 */
+    uint32_t flags;            /* SB_SETTING_PATH | …, or 0 */
     uint32_t reserved;         /* 0 */
 } sb_setting;
 

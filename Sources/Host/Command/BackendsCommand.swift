@@ -78,7 +78,7 @@ struct BackendsCommand: HostCommand {
     private static func lines(of settings: [BackendSetting]) -> [String] {
         settings.map { setting in
             "  \(setting.key)  \(setting.summary) (default: \(setting.fallback ?? SettingFallback.noneText); "
-                + "\(EnvironmentLayer.variable(of: setting.key)))"
+                + "\(EnvironmentLayer.variable(of: setting.key))\(setting.isSecret ? "; secret" : ""))"
         }
     }
 
@@ -102,7 +102,7 @@ struct BackendsCommand: HostCommand {
                 .object([
                     "key": .text(setting.key), "default": .optional(setting.fallback),
                     "variable": .text(EnvironmentLayer.variable(of: setting.key)),
-                    "summary": .text(setting.summary),
+                    "summary": .text(setting.summary), "secret": .flag(setting.isSecret),
                 ])
             })
     }

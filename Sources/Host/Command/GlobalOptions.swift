@@ -85,16 +85,35 @@ struct GlobalOptions: ParsableArguments {
         return level
     }
 
-    /// Proposes a global option for one that the parser does not know; nil for no proposal. The parser proposes only options that
-    /// the command's help shows.
+    /// Proposes a global option for one that the parser does not know, or another place for a setting that has no option; nil for
+    /// no proposal. The parser proposes only options that the command's help shows.
     static func suggestion(for message: String, among arguments: [String]) -> String? {
-        guard !message.contains("Did you mean") else { return nil }
         for argument in arguments.prefix(while: { $0 != "--" }) where argument.hasPrefix("--") {
             let name = String(argument.prefix { $0 != "=" })
             guard !names.contains(name), message.contains("Unknown option '\(name)'") else { continue }
+            if let place = placeOfSetting(name) { return place }
+            guard !message.contains("Did you mean") else { return nil }
             return Spelling.nearest(to: name, among: names).map { "did you mean “\($0)”?" }
         }
         return nil
+    }
+
+    /// Returns where to write a setting that was given as an option; nil for the name of no setting. Every user of the machine can
+    /// read command lines, so settings that may be secrets have no options.
+    private static func placeOfSetting(_ option: String) -> String? {
+        func place(_ variable: String, _ key: String) -> String {
+            "\(option) is a setting without an option: set \(variable), or \(key) in the configuration file."
+        }
+        if let setting = Settings.all.first(where: { $0.optionName == option }) {
+            return place(setting.environmentName, setting.name)
+        }
+        // The keys of a plugin are known to it alone, and it is not loaded for a wrong command line.
+        let plugins = try? Resolution(
+            flags: [:], environment: EnvironmentLayer.ofProcess(), file: nil, workingDirectory: .gone
+        ).pluginNames
+        let backends = SharedCoreProgram.added.map(\.name) + (plugins ?? [])
+        guard let backend = backends.first(where: { option.hasPrefix("--\($0)-") }) else { return nil }
+        return place(EnvironmentLayer.variable(of: String(option.dropFirst(2))), "a key of “\(backend)”")
     }
 }
 

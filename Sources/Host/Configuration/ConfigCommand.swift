@@ -46,13 +46,13 @@ struct ConfigShow: HostCommand {
         let rows = try context.resolution.overview()
         var keyWidth = rows.map(\.key.count).max() ?? 0
         let originWidth = rows.map(\.origin.description.count).max() ?? 0
-        var valueWidth = rows.map(\.value.count).max() ?? 0
+        var valueWidth = rows.map(\.shown.count).max() ?? 0
         // On a narrower terminal, padding would be wrapped like words, so there is none behind the value.
         if let width = context.output.columnCount, keyWidth + valueWidth + originWidth + 4 > width {
             (keyWidth, valueWidth) = (min(keyWidth, Self.narrowKeyWidth), 0)
         }
         for row in rows {
-            let columns = [row.key.padded(to: keyWidth), row.value.padded(to: valueWidth), row.origin.description]
+            let columns = [row.key.padded(to: keyWidth), row.shown.padded(to: valueWidth), row.origin.description]
             try await context.output.emit(lines: [columns.joined(separator: "  ")], json: row.json)
         }
     }
@@ -79,7 +79,7 @@ struct ConfigGet: HostCommand {
             throw CommandFailure.usage(ConfigurationFailure.unknownKey(key, at: nil).description)
         }
         let row = try context.resolution.row(of: setting)
-        try await context.output.emit(data: row.value, json: row.json)
+        try await context.output.emit(data: row.shown, json: row.json)
     }
 }
 
@@ -87,7 +87,7 @@ extension Resolution.Row {
     /// `key value source origin`.
     fileprivate var json: JSONObject {
         [
-            "key": .text(key), "value": .text(value), "source": .text(origin.kind),
+            "key": .text(key), "value": .text(shown), "source": .text(origin.kind),
             "origin": .text(origin.description),
         ]
     }

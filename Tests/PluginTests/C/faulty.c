@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,6 +18,9 @@
 #ifndef SIZE
 #define SIZE sizeof(sb_backend)
 #endif
+#ifndef DEFAULT
+#define DEFAULT NULL
+#endif
 #ifndef KEY
 #define KEY "fault"
 #endif
@@ -27,11 +31,18 @@ static struct { uint8_t *bytes; size_t count; } records[1000];
 static uint64_t end;
 
 struct sb_log {
-    char fault[64];
+    char fault[64], password[64];
     int is_interrupted, appends;
 };
 
 static int has(const sb_log *log, const char *fault) { return strcmp(log->fault, fault) == 0; }
+
+// Shows the secret, as a client library may.
+static int32_t tell(const char *password, sb_error *error) {
+    snprintf(error->message, sizeof error->message, "The password %s is wrong.", password);
+    snprintf(error->location, sizeof error->location, "server/%s", password);
+    return SB_ERR_FORBIDDEN;
+}
 
 static int32_t open_log(const sb_place *place, sb_log **result, sb_promises *promises, sb_error *error) {
     const char *fault = place->values[0] ? place->values[0] : "";
@@ -42,7 +53,10 @@ static int32_t open_log(const sb_place *place, sb_log **result, sb_promises *pro
         memset(error->location, 'l', sizeof error->location);
         return SB_ERR_FORBIDDEN;
     }
+    const char *password = place->values[1] ? place->values[1] : "";
+    if (strcmp(fault, "open-secret") == 0) return tell(password, error);
     sb_log *log = calloc(1, sizeof *log);
+    strncpy(log->password, password, sizeof log->password - 1);
     strncpy(log->fault, fault, sizeof log->fault - 1);
     if (has(log, "open-durability")) promises->durability = 9;
     *result = log;
@@ -56,7 +70,7 @@ static int32_t append(sb_log *log, uint64_t position, const uint8_t *record, siz
     if (is_later && has(log, "append-full")) return SB_ERR_STORAGE_FULL;
     if (is_later && has(log, "append-hang")) sleep(4);
     if (is_later && has(log, "append-crash")) raise(SIGSEGV);
-    (void)error;
+    if (is_later && has(log, "append-secret")) return tell(log->password, error);
     int32_t code = SB_NOT_APPENDED;
     // As if another process had been faster: the caller then has to read what it did not write itself.
     int is_wrong = is_later && has(log, "read-wrong");
@@ -122,11 +136,14 @@ __attribute__((unused)) static void close_log(sb_log *log) {
     free(log);
 }
 
-static const sb_setting settings[] = { { KEY, NULL, "What it does wrong.", 0, 0 } };
+static const sb_setting settings[] = {
+    { KEY, NULL, "What it does wrong.", 0, 0 },
+    { "password", DEFAULT, "What it must not show.", SB_SETTING_SECRET, 0 },
+};
 static const sb_promises promises = { sizeof promises, SB_DURABILITY_MEMORY, 0, 0 };
 
 static const sb_backend backend = {
-    ABI, SIZE, NAME, "0", &promises, settings, 1,
+    ABI, SIZE, NAME, "0", &promises, settings, 2,
     open_log, append, read_log, wait_log, interrupt, compact,
 #ifdef MISSING
     NULL,
