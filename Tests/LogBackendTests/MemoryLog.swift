@@ -231,6 +231,7 @@ struct ChangedLog: SharedLog {
     }
     var ended: Ended = { view, sessions throws(SharedCoreError) in try await view.ended(among: sessions) }
     var close: @Sendable (MemoryLog.View) async -> Void = { view in await view.close() }
+    var lease: SessionLease?
 
     func append(_ record: [UInt8], at position: UInt64) async throws(SharedCoreError) -> Bool {
         try await append(view, record, position)

@@ -49,6 +49,35 @@ struct SessionTests {
         await group.close()
     }
 
+    @Test(
+        "L1: after a record, a log is not asked about a process that is seen to live, unless it has leases",
+        arguments: [false, true])
+    func seenProcess(hasLease: Bool) async throws {
+        let questions = Box<[Set<SessionID>]>([])
+        let unseen = try await log.join()
+        let group = try await log.join { log in
+            if hasLease { log.lease = SessionLease(duration: .seconds(60), confirmedAt: SystemClock().now()) }
+            log.ended = { _, sessions in
+                questions.update { $0.append(Set(sessions.map(\.id))) }
+                return []
+            }
+        }
+        let process = try ChildProcess("sleep", ["3600"])
+        let session = try addSession(of: process.identity)
+        // The first question may come before the process is waited for.
+        for number in 0..<5 {
+            let count = questions.value.count
+            try await group.put("k", [UInt8(number)])
+            try await eventually("the log is asked") { questions.value.count > count }
+        }
+        #expect(questions.value.last == (hasLease ? [unseen.session.id, session] : [unseen.session.id]))
+        process.signal(.kill)
+        _ = await process.end()
+        try await eventually("the end is recorded") { try log.hasEnd(of: session) }
+        await group.close()
+        await unseen.close()
+    }
+
     @Test("C3: the process of a session is proved by its socket alone, whatever a record says, and no other is")
     func proof() async throws {
         let (owner, other) = (try await log.join { _ in }, try await log.join { _ in })

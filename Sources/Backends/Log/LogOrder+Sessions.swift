@@ -86,10 +86,15 @@ extension LogOrder {
 
     /// Records the end of every session that is known to have ended, this participant's own excepted.
     ///
-    /// - Parameter looksAtProcesses: Whether the processes are checked where the log can tell nothing.
-    func endDead(except own: SessionID?, lookingAtProcesses looksAtProcesses: Bool = true) async throws(SharedCoreError)
-    {
-        let others = replica.read { $0.sessions.values.filter { $0.session.id != own } }
+    /// - Parameters:
+    ///   - living: Other sessions that have not ended.
+    ///   - looksAtProcesses: Whether the processes are checked where the log can tell nothing.
+    func endDead(
+        except own: SessionID?, and living: Set<SessionID> = [], lookingAtProcesses looksAtProcesses: Bool = true
+    ) async throws(SharedCoreError) {
+        let others = replica.read { state in
+            state.sessions.values.filter { $0.session.id != own && !living.contains($0.session.id) }
+        }
         guard !others.isEmpty else { return }
         if let ended = try await log.ended(among: others.map(\.session)) {
             for state in others where ended.contains(state.session.id) { _ = try await record(.end(state.session.id)) }
@@ -132,8 +137,11 @@ extension LogOrder {
                 progress.withLock(\.socket)?.drain()
                 var hasNews = progress.withLock { $0.place.position > position }
                 if !hasNews { hasNews = try await catchUp() }
-                // The wait may have ended for a session, also where there is news besides.
-                try await endDead(except: own, lookingAtProcesses: false)
+                // The wait may have ended for a session, also where there is news besides. Without leases, the sessions of processes
+                // that are waited for cannot have ended: with many participants, a question about each after each record is most of
+                // the work.
+                let living = log.lease == nil ? Set(waits.keys) : []
+                try await endDead(except: own, and: living, lookingAtProcesses: false)
                 guard !hasNews else {
                     (delay, wasForNothing) = (RetryDelay(), false)
                     continue

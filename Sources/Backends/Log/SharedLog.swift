@@ -83,6 +83,9 @@ public protocol SharedLog: Sendable {
     /// Returns the sessions that have ended without a record, as far as the log can tell; nil where it can tell
     /// nothing, which is the default: then the group checks the processes, and a death is noticed at once.
     ///
+    /// The group asks when it opens, when the application asks for the sessions, and after each ``wait(after:)``: then about those
+    /// alone whose processes it cannot see, unless there is a ``lease``.
+    ///
     /// The default is for logs of one machine. Over a network a process cannot be seen: there a session has ended when
     /// its lease has run out. One of which the log has heard nothing may be about to be held; it has ended when a
     /// lease's time has passed since its ``Session/openedAt``.
