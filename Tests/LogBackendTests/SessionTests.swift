@@ -119,14 +119,33 @@ struct SessionTests {
         await other.close()
     }
 
-    @Test("L3: a process that is dead before its session is seen is noticed as well")
-    func deadBefore() async throws {
-        let group = try await log.join { $0.ended = { _, _ in nil } }
+    @Test(
+        "L3: a process that is dead before its session is seen is noticed as well, also where its log takes it for alive",
+        arguments: [nil, []] as [[SessionID]?])
+    func deadBefore(told: [SessionID]?) async throws {
+        let group = try await log.join { $0.ended = { _, _ in told } }
         let process = try ChildProcess("sleep", ["3600"])
         process.signal(.kill)
         _ = await process.end()
         let session = try addSession(of: process.identity)
         try await eventually("the end is recorded") { try log.hasEnd(of: session) }
+        await group.close()
+    }
+
+    @Test("L3: an opening records the end of a dead process that its log takes for alive, and a reader leaves it out")
+    func deadAtOpening() async throws {
+        try await log.join().close()
+        let process = try ChildProcess("sleep", ["3600"])
+        process.signal(.kill)
+        _ = await process.end()
+        let session = try addSession(of: process.identity)
+        var view = ChangedLog(view: log.open())
+        view.ended = { _, _ in [] }
+        let reader = try await ReplicatedGroup.openToRead(log: view, options: .ofMemory)
+        #expect(try await reader.sessions().isEmpty)
+        #expect(try !log.hasEnd(of: session))
+        let group = try await log.join { $0.ended = { _, _ in [] } }
+        #expect(try log.hasEnd(of: session))
         await group.close()
     }
 

@@ -43,22 +43,31 @@ extension LogOrder {
             state.apply(state.restarting(in: bootID, at: options.clock.now()))
             return (state, found.revision)
         }
-        let present = Array(state.sessions.values)
-        let ended =
-            if let told = try await log.ended(among: present.map(\.session)) { told } else {
-                present.filter { $0.visibleProcess?.liveness == .dead }.map(\.session.id)
-            }
-        state.removeOver(ended, at: options.clock.now())
+        state.removeOver(try await ended(among: Array(state.sessions.values)), at: options.clock.now())
         return (state, found.revision)
+    }
+
+    /// Returns the sessions of dead processes, as far as they can be seen here, and those that the log knows to have ended.
+    ///
+    /// - Parameter looksAtProcesses: Whether the processes are checked.
+    private func ended(
+        among states: [SessionState], lookingAtProcesses looksAtProcesses: Bool = true
+    ) async throws(SharedCoreError) -> [SessionID] {
+        guard !states.isEmpty else { return [] }
+        let told = try await log.ended(among: states.map(\.session)) ?? []
+        guard looksAtProcesses else { return told }
+        // A connection or a lease may outlast its process.
+        return told
+            + states.filter { !told.contains($0.session.id) && $0.visibleProcess?.liveness == .dead }.map(\.session.id)
     }
 
     /// Returns whether a session is proved to live.
     private func hasLivingSession() async throws(SharedCoreError) -> Bool {
         let states = replica.read { Array($0.sessions.values) }
-        if let ended = try await log.ended(among: states.map(\.session)) {
-            return !states.allSatisfy { ended.contains($0.session.id) }
+        guard let ended = try await log.ended(among: states.map(\.session)) else {
+            return states.contains { $0.visibleProcess?.liveness == .alive }
         }
-        return states.contains { $0.visibleProcess?.liveness == .alive }
+        return states.contains { !ended.contains($0.session.id) && $0.visibleProcess?.liveness != .dead }
     }
 
     /// Records a participant.
@@ -88,20 +97,15 @@ extension LogOrder {
     ///
     /// - Parameters:
     ///   - living: Other sessions that have not ended.
-    ///   - looksAtProcesses: Whether the processes are checked where the log can tell nothing.
+    ///   - looksAtProcesses: Whether the processes are checked as well.
     func endDead(
         except own: SessionID?, and living: Set<SessionID> = [], lookingAtProcesses looksAtProcesses: Bool = true
     ) async throws(SharedCoreError) {
         let others = replica.read { state in
             state.sessions.values.filter { $0.session.id != own && !living.contains($0.session.id) }
         }
-        guard !others.isEmpty else { return }
-        if let ended = try await log.ended(among: others.map(\.session)) {
-            for state in others where ended.contains(state.session.id) { _ = try await record(.end(state.session.id)) }
-        } else if looksAtProcesses {
-            for state in others where state.visibleProcess?.liveness == .dead {
-                _ = try await record(.end(state.session.id))
-            }
+        for session in try await ended(among: others, lookingAtProcesses: looksAtProcesses) {
+            _ = try await record(.end(session))
         }
     }
 

@@ -81,7 +81,8 @@ public protocol SharedLog: Sendable {
     func hold(_ session: SessionID) async throws(SharedCoreError)
 
     /// Returns the sessions that have ended without a record, as far as the log can tell; nil where it can tell
-    /// nothing, which is the default: then the group checks the processes, and a death is noticed at once.
+    /// nothing, which is the default. The group itself checks the processes that it can see, and notices their deaths
+    /// at once, so a log tells of the others, and of leases.
     ///
     /// The group asks when it opens, when the application asks for the sessions, and after each ``wait(after:)``: then about those
     /// alone whose processes it cannot see, unless there is a ``lease``.
