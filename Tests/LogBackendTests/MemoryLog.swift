@@ -230,6 +230,7 @@ struct ChangedLog: SharedLog {
         try await view.compact(snapshot, before: position)
     }
     var ended: Ended = { view, sessions throws(SharedCoreError) in try await view.ended(among: sessions) }
+    var received: @Sendable (MemoryLog.View, UInt64) async -> [[UInt8]] = { _, _ in [] }
     var close: @Sendable (MemoryLog.View) async -> Void = { view in await view.close() }
     var lease: SessionLease?
 
@@ -252,6 +253,8 @@ struct ChangedLog: SharedLog {
     func ended(among sessions: [Session]) async throws(SharedCoreError) -> [SessionID]? {
         try await ended(view, sessions)
     }
+
+    func received(from position: UInt64) async -> [[UInt8]] { await received(view, position) }
 
     func close() async { await close(view) }
 }

@@ -49,6 +49,8 @@ extension LogOrder {
                 }
                 doubt = error
             }
+            // Without a doubt, a record at the position is that of another participant.
+            if doubt == nil, firstDoubt == nil, try await takeReceived(from: place.position) { return .overtaken }
             let slice: LogSlice
             do throws(SharedCoreError) {
                 slice = try await read(from: place.position, limit: Self.readLimit)

@@ -140,6 +140,7 @@ extension LogOrder {
                 try await wait(after: position)
                 progress.withLock(\.socket)?.drain()
                 var hasNews = progress.withLock { $0.place.position > position }
+                if !hasNews { hasNews = try await takeReceived(from: position) }
                 if !hasNews { hasNews = try await catchUp() }
                 // The wait may have ended for a session, also where there is news besides. Without leases, the sessions of processes
                 // that are waited for cannot have ended: with many participants, a question about each after each record is most of

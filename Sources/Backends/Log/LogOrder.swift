@@ -62,6 +62,15 @@ final class LogOrder: Sendable {
         }
     }
 
+    /// Applies the records at a position and behind it that the log has been sent.
+    ///
+    /// - Returns: Whether there was anything new.
+    func takeReceived(from position: UInt64) async throws(SharedCoreError) -> Bool {
+        let records = await log.received(from: position)
+        guard !records.isEmpty else { return false }
+        return try take(LogSlice(start: 0, records: records), from: position)
+    }
+
     /// Catches up as ``catchUp()`` does, and records the end of expired entries.
     func refresh() async throws(SharedCoreError) {
         try await catchUp()

@@ -64,6 +64,12 @@ public protocol SharedLog: Sendable {
     /// - Throws: Any code when the task is cancelled, promptly.
     func wait(after position: UInt64) async throws(SharedCoreError)
 
+    /// Returns records from a position on that the log has been sent and not asked for; none is the default.
+    ///
+    /// Where a server sends each record to all participants, this saves a ``read(from:limit:)`` of each of them for each record. It
+    /// returns at once, and only what a read would return. The group still reads where it must know that nothing is missing.
+    func received(from position: UInt64) async -> [[UInt8]]
+
     /// Replaces all records before a position, and the snapshot before them, by a snapshot, in one atomic step.
     ///
     /// Does nothing when a snapshot stands at that position or behind it: two participants may compact at once.
@@ -104,6 +110,9 @@ public protocol SharedLog: Sendable {
 }
 
 extension SharedLog {
+    /// None: the group reads.
+    public func received(from position: UInt64) async -> [[UInt8]] { [] }
+
     /// Does nothing: the group checks the process.
     public func hold(_ session: SessionID) async throws(SharedCoreError) {}
 
