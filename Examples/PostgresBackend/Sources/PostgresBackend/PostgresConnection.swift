@@ -29,7 +29,7 @@ final class PostgresConnection {
         // The server's name is expanded as a connection string. The settings after it come before those in it.
         let settings = [
             ("dbname", server), ("client_encoding", "UTF8"), ("target_session_attrs", "read-write"),
-            ("fallback_application_name", "sharedcore"), ("tcp_user_timeout", "20000"), ("keepalives_idle", "20"),
+            ("fallback_application_name", "sharedcore"),
         ]
         let started = withPointers(to: settings.map { Array($0.0.utf8) }) { names in
             withPointers(to: settings.map { Array($0.1.utf8) }) { PQconnectStartParams(names + [nil], $0 + [nil], 1) }
@@ -128,15 +128,24 @@ final class PostgresConnection {
         }
     }
 
-    /// Takes the payloads of the notifications that have arrived. Does not wait.
-    func takeNotifications() -> [String] {
+    /// Takes the notifications that have arrived: a position, and the record there unless it is too long. Does not wait.
+    func takeNotifications() -> [(position: UInt64, record: [UInt8]?)] {
         if PQconsumeInput(pointer) == 0 { isLost = true }
-        var payloads: [String] = []
+        var notifications: [(UInt64, [UInt8]?)] = []
         while let notification = PQnotifies(pointer) {
-            payloads.append(String(cString: notification.pointee.extra))
+            let words = String(cString: notification.pointee.extra).split(separator: " ")
             PQfreemem(notification)
+            guard let position = words.first.flatMap({ UInt64($0) }) else { continue }
+            notifications.append((position, words.count > 1 ? Self.bytes(ofHexadecimal: words[1]) : nil))
         }
-        return payloads
+        return notifications
+    }
+
+    private static func bytes(ofHexadecimal text: Substring) -> [UInt8]? {
+        var count = 0
+        guard let bytes = PQunescapeBytea(String(text), &count) else { return nil }
+        defer { PQfreemem(bytes) }
+        return Array(UnsafeBufferPointer(start: bytes, count: count))
     }
 
     /// Calls a handler on the log's queue when there is something to take.

@@ -8,8 +8,8 @@ public struct PostgresFactory: BackendFactory {
     public let settings = [
         BackendSetting(
             "postgres.connection",
-            "The server: libpq's connection string or URI, without a password (name a passfile); else libpq's environment."
-        ),
+            "The server: libpq's connection string or URI, which may have a password; else libpq's environment.",
+            isSecret: true),
         BackendSetting(
             "postgres.schema", default: "sharedcore", "The schema of the tables, which is made when there is none."),
     ]

@@ -65,7 +65,7 @@ public struct PostgresPlace: Hashable, Sendable {
     var location: String { "postgres group \(schema).\(group)" }
 
     /// - Parameters:
-    ///   - server: A connection string or URI of libpq, without a password; what it does not say comes from libpq's environment and files.
+    ///   - server: A connection string or URI of libpq; what it does not say comes from libpq's environment and files.
     ///   - schema: The schema of the tables: 1 to 63 of `a` to `z`, `0` to `9` and `_`, no digit first.
     /// - Throws: `invalidArgument`.
     public init(server: String = "", schema: String = "sharedcore", group: String) throws(SharedCoreError) {
@@ -80,15 +80,6 @@ public struct PostgresPlace: Hashable, Sendable {
             throw SharedCoreError(
                 .invalidArgument, "This is no connection string or URI of libpq.", at: "postgres.connection")
         }
-        defer { PQconninfoFree(parsed) }
-        var option = parsed
-        while let keyword = option.pointee.keyword {
-            if ["password", "sslpassword"].contains(String(cString: keyword)), option.pointee.val != nil {
-                throw SharedCoreError(
-                    .invalidArgument, "Leave the password out: name a passfile, which others cannot read.",
-                    at: "postgres.connection")
-            }
-            option += 1
-        }
+        PQconninfoFree(parsed)
     }
 }

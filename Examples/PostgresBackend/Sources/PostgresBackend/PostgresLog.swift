@@ -1,7 +1,5 @@
-internal import CPostgres
 internal import CoreAPI
 internal import Dispatch
-internal import Glibc
 internal import LogBackend
 internal import Platform
 
@@ -19,6 +17,10 @@ actor PostgresLog: SharedLog {
     /// locks. The group connects again within 5 s.
     static let grace = Duration.seconds(10)
 
+    /// The longest record that a notification has: its payload is shorter than 8,000 bytes.
+    private static let toldByteCount = 3900
+    private static let toldCount = 256
+
     /// The failure that a record survives, by the server's settings.
     private(set) var durability: Durability?
     /// The time after which the locks can be trusted; nil if they could when they were last asked for.
@@ -27,16 +29,15 @@ actor PostgresLog: SharedLog {
     private let place: PostgresPlace
     private let readsOnly: Bool
     private let process: ProcessIdentity
-    private let surroundings: UInt64
     private var connection: PostgresConnection?
     private var lostAt: ContinuousClock.Instant?
     /// The log's number. A log that is made anew has another one.
     private var id: UInt64?
     /// The number of records ever, as far as is known here.
     private var end: UInt64 = 0
+    /// The records that notifications brought and the group has not taken, by their positions.
+    private var told: [UInt64: [UInt8]] = [:]
     private var locks: Set<UInt64> = []
-    /// The processes that were seen to live, each with a descriptor that is readable at its end. The group asks after each record.
-    private var seen: [ProcessIdentity: Int32] = [:]
     /// The number of appends in a row that came too late, 5 at most.
     private var losses = 0
     private var waiters: [UInt64: Waiter] = [:]
@@ -46,21 +47,19 @@ actor PostgresLog: SharedLog {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    private init(_ place: PostgresPlace, toRead readsOnly: Bool, of process: ProcessIdentity, in surroundings: UInt64) {
-        (self.place, self.readsOnly, self.process, self.surroundings) = (place, readsOnly, process, surroundings)
+    private init(_ place: PostgresPlace, toRead readsOnly: Bool, of process: ProcessIdentity) {
+        (self.place, self.readsOnly, self.process) = (place, readsOnly, process)
     }
 
     /// Opens the log of a group, which is made when there is none.
     ///
     /// - Parameters:
     ///   - readsOnly: Whether nothing is made, locked or listened to.
-    ///   - process: The process that the connection's locks stand for.
-    ///   - surroundings: The boot and the PID namespace of that process.
+    ///   - process: The process that the connection's lock stands for.
     static func open(
-        _ place: PostgresPlace, toRead readsOnly: Bool = false, of process: ProcessIdentity = .current,
-        in surroundings: UInt64 = ProcessIdentity.surroundings
+        _ place: PostgresPlace, toRead readsOnly: Bool = false, of process: ProcessIdentity = .current
     ) async throws(SharedCoreError) -> PostgresLog {
-        let log = PostgresLog(place, toRead: readsOnly, of: process, in: surroundings)
+        let log = PostgresLog(place, toRead: readsOnly, of: process)
         try await log.begin()
         return log
     }
@@ -74,16 +73,28 @@ actor PostgresLog: SharedLog {
     }
 
     func append(_ record: [UInt8], at position: UInt64) async throws(SharedCoreError) -> Bool {
+        receive()
+        guard end <= position else { return false }
         let rows = try run(
             """
-            WITH grown AS (UPDATE log SET length = length + 1 WHERE id = $1::int8 AND length = $2::int8 RETURNING id),
+            WITH grown AS (UPDATE log SET length = length + 1 WHERE id = $1::int8 AND length = $2::int8
+                    RETURNING id, channel),
                 added AS (INSERT INTO record SELECT id, $2::int8, $3::bytea FROM grown RETURNING position)
-            SELECT pg_notify('sharedcore_' || $1::int8, (position + 1)::text) FROM added
+            SELECT pg_notify(channel, position || CASE WHEN length($3::bytea) <= \(Self.toldByteCount)
+                THEN ' \\x' || encode($3::bytea, 'hex') ELSE '' END) FROM grown, added
             """, [.text("\(position)"), .bytes(record)], whenLost: .outcomeUnknown)
         losses = rows.isEmpty ? min(losses + 1, 5) : 0
         // Many writers that try again at once would mostly overtake each other.
         if losses > 0 { try? await Task.sleep(for: .milliseconds(Int.random(in: 0...(1 << losses)))) }
         return !rows.isEmpty
+    }
+
+    func received(from position: UInt64) async -> [[UInt8]] {
+        var records: [[UInt8]] = []
+        while let record = told[position + UInt64(records.count)] { records.append(record) }
+        let next = position + UInt64(records.count)
+        told = told.filter { $0.key >= next }
+        return records
     }
 
     func read(from position: UInt64, limit: Int) async throws(SharedCoreError) -> LogSlice {
@@ -136,28 +147,18 @@ actor PostgresLog: SharedLog {
         }.get()
     }
 
-    /// Returns the sessions of dead processes: of those that the kernel shows here, and of others without a lock.
+    /// Returns the sessions of processes that cannot be seen from here and whose locks are gone. Those that can be seen are the group's.
     func ended(among sessions: [Session]) async throws(SharedCoreError) -> [SessionID]? {
-        let suspects = sessions.filter { !isAlive($0.process) }
-        guard !suspects.isEmpty else { return [] }
-        for (process, descriptor) in seen where !sessions.contains(where: { $0.process == process }) {
-            seen[process] = nil
-            Glibc.close(descriptor)
-        }
+        let unseen = sessions.filter { $0.process.liveness != .alive }
+        guard !unseen.isEmpty else { return [] }
         try readLocks()
-        return suspects.filter { session in
-            // A child of the process may have its connection, and the server may not have noticed the death yet.
-            if locks.contains(session.process.lock(in: surroundings)) { return true }
-            return doubt == nil && !locks.contains(session.process.lock())
-        }.map(\.id)
+        return doubt == nil ? unseen.filter { !locks.contains($0.process.lock) }.map(\.id) : []
     }
 
     func close() async {
         isClosed = true
         looking?.cancel()
         endWaits(.failure(.closed(place.location)))
-        for descriptor in seen.values { Glibc.close(descriptor) }
-        seen = [:]
         guard let connection else { return }
         self.connection = nil
         await withCheckedContinuation { closed in connection.close { closed.resume() } }
@@ -167,21 +168,6 @@ actor PostgresLog: SharedLog {
 
     private func error(_ code: SharedCoreError.Code, _ message: String) -> SharedCoreError {
         SharedCoreError(code, message, at: place.location)
-    }
-
-    private func isAlive(_ process: ProcessIdentity) -> Bool {
-        if let descriptor = seen[process] {
-            var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            if poll(&entry, 1, 0) == 0 { return true }
-            seen[process] = nil
-            Glibc.close(descriptor)
-            return false
-        }
-        // The descriptor comes first: then it is of the process that is found to live.
-        let descriptor = postgres_pidfd_open(process.pid)
-        let isAlive = process.liveness == .alive
-        if isAlive, descriptor >= 0, !isClosed { seen[process] = descriptor } else { Glibc.close(descriptor) }
-        return isAlive
     }
 
     private func cancelWait(_ number: UInt64) {
@@ -208,7 +194,12 @@ actor PostgresLog: SharedLog {
     /// Takes what the server has told, and lets go of a lost connection.
     private func receive() {
         guard let connection else { return }
-        for payload in connection.takeNotifications() { end = max(end, UInt64(payload) ?? 0) }
+        for (position, record) in connection.takeNotifications() {
+            end = max(end, position + 1)
+            told[position] = record
+        }
+        // A reader that takes none, or one that is far behind, reads them.
+        if told.count > Self.toldCount { told = [:] }
         endWaits(.success(())) { $0.value.position < end }
         guard connection.isLost else { return }
         (self.connection, lostAt) = (nil, .now)
@@ -251,7 +242,7 @@ actor PostgresLog: SharedLog {
             guard !readsOnly else { throw absent }
             try new.run(script: Self.tables(in: place.schema, exists: state[0].integer(1) == 1))
         }
-        let query = "SELECT id, format FROM log WHERE name = $1::text"
+        let query = "SELECT id, format, channel FROM log WHERE name = $1::text"
         var logs = try new.run(query, [.text(place.group)])
         if logs.isEmpty, id == nil, !readsOnly {
             _ = try new.run("INSERT INTO log (name) VALUES ($1::text) ON CONFLICT DO NOTHING", [.text(place.group)])
@@ -267,14 +258,11 @@ actor PostgresLog: SharedLog {
         }
         id = present
         guard !readsOnly else { return }
-        try new.run(script: "LISTEN sharedcore_\(present)")
+        try new.run(script: "LISTEN \"\(String(decoding: logs[0].bytes(2), as: UTF8.self))\"")
         let lock = try new.run(
             """
-            SELECT length, pg_try_advisory_lock_shared(hashint8(id), $2::int4)
-                AND pg_try_advisory_lock_shared(hashint8(id), $3::int4) FROM log WHERE id = $1::int8
-            """,
-            [.text("\(present)")]
-                + [process.lock(), process.lock(in: surroundings)].map { .text("\(Int32(truncatingIfNeeded: $0))") })
+            SELECT length, pg_try_advisory_lock_shared(hashint8(id), $2::int4) FROM log WHERE id = $1::int8
+            """, [.text("\(present)"), .text("\(Int32(truncatingIfNeeded: process.lock))")])
         guard let length = lock.first?.integer(0), lock[0].integer(1) == 1 else {
             throw error(.unavailable, "Another program holds the lock of this process.")
         }
@@ -310,14 +298,15 @@ actor PostgresLog: SharedLog {
             set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'local'), false)
         """
 
-    /// Makes the tables. One connection at a time does that, for `IF NOT EXISTS` fails where two do.
+    /// Makes the tables. A channel has a random name, because the server lets every role listen and notify. One connection at a time does that, for `IF NOT EXISTS` fails where two do.
     private static func tables(in schema: String, exists: Bool) -> String {
         """
         SELECT pg_advisory_xact_lock(1936220515);
         \(exists ? "" : "CREATE SCHEMA IF NOT EXISTS \(schema);")
         CREATE TABLE IF NOT EXISTS log (
             name text PRIMARY KEY, id int8 NOT NULL UNIQUE DEFAULT (random() * 9e15)::int8, format int4 NOT NULL DEFAULT 1,
-            start int8 NOT NULL DEFAULT 0, length int8 NOT NULL DEFAULT 0);
+            channel text NOT NULL DEFAULT 'sharedcore_' || gen_random_uuid(), start int8 NOT NULL DEFAULT 0,
+            length int8 NOT NULL DEFAULT 0);
         CREATE TABLE IF NOT EXISTS record (log int8, position int8, bytes bytea NOT NULL, PRIMARY KEY (log, position));
         CREATE TABLE IF NOT EXISTS part (
             log int8, position int8, number int8, bytes bytea NOT NULL, PRIMARY KEY (log, position, number));
@@ -338,18 +327,10 @@ private final class QueueExecutor: SerialExecutor {
 }
 
 extension ProcessIdentity {
-    /// The second number of an advisory lock that each connection of this process holds: one for all participants, and one by which
-    /// those in its surroundings know that they see it.
-    fileprivate func lock(in surroundings: UInt64 = 0) -> UInt64 {
+    /// The second number of the advisory lock that each connection of this process holds.
+    fileprivate var lock: UInt64 {
         // FNV-1a in 32 bits: each participant must get the same number.
-        [UInt64(pid), startTime, surroundings].flatMap { word in withUnsafeBytes(of: word) { Array($0) } }
+        [UInt64(pid), startTime].flatMap { word in withUnsafeBytes(of: word) { Array($0) } }
             .reduce(2_166_136_261) { (($0 ^ UInt64($1)) &* 16_777_619) & 0xffff_ffff }
     }
-
-    /// The boot and the PID namespace in which process numbers mean the same as here.
-    static let surroundings = {
-        var status = stat()
-        stat("/proc/self/ns/pid", &status)
-        return current.bootID.bytes.reduce(UInt64(status.st_ino)) { $0 &* 31 &+ UInt64($1) }
-    }()
 }

@@ -38,6 +38,8 @@ struct LogWithFaults: SharedLog {
         try await log.read(from: position, limit: limit)
     }
 
+    func received(from position: UInt64) async -> [[UInt8]] { await log.received(from: position) }
+
     func wait(after position: UInt64) async throws(SharedCoreError) { try await log.wait(after: position) }
 
     func compact(_ snapshot: [[UInt8]], before position: UInt64) async throws(SharedCoreError) {

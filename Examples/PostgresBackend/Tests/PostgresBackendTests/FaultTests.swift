@@ -135,7 +135,7 @@ extension AllTests {
                 id: SessionID(rawValue: 7), process: unseen, role: .tool, name: "", openedAt: SystemClock().now())
             let place = try TestServer.place(of: name)
             let seer = try await PostgresLog.open(place)
-            let holder = try await PostgresLog.open(place, of: unseen, in: 7)
+            let holder = try await PostgresLog.open(place, of: unseen)
             // In the first seconds after the server's start, a missing lock says nothing.
             _ = try await seer.ended(among: [session])
             if let doubt = await seer.doubt { try await Task.sleep(for: doubt + .seconds(1)) }
@@ -144,10 +144,6 @@ extension AllTests {
             await holder.close()
             try await wait.value
             #expect(try await seer.ended(among: [session]) == [session.id])
-            // A dead process of this namespace has ended at once, even where its child or the server still has the connection open.
-            let inherited = try await PostgresLog.open(place, of: unseen)
-            #expect(try await seer.ended(among: [session]) == [session.id])
-            await inherited.close()
             await seer.close()
         }
 
