@@ -7,7 +7,7 @@ IS_ROOT = $(filter 0,$(shell id -u))
 SOURCES = Sources Tests Examples Benchmarks/Benchmarks Benchmarks/Sources Benchmarks/Package.swift Package.swift
 
 .PHONY: demo test check test-programs attack attack-brief attack-whole attack-programs optimized simulate check-all at-length docs deb try-deb try-cold-start as-root examples file-systems sanitize build \
-	c-library wheel install demo-picture release bench bench-brief bench-python without-zmq etcd sip web api-breakage format lint dependencies clean
+	c-library wheel install demo-picture release bench bench-brief bench-servers bench-python without-zmq etcd sip web api-breakage format lint dependencies clean
 
 demo: dependencies
 	$(SWIFT) build -j $(JOBS) --product sharedcore
@@ -185,6 +185,11 @@ release: optimized
 bench: release
 	@Scripts/install-dependencies gnuplot-nox python3 valgrind
 	SWIFT="$(SWIFT)" Scripts/bench
+
+# The examples on Redis and PostgreSQL, in Docs/Benchmarks/Servers.md: three minutes after the build.
+bench-servers: dependencies
+	@Scripts/install-dependencies python3 redis-server libhiredis-dev postgresql libpq-dev
+	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/bench-servers
 
 # The package for Python beside redis-py, diskcache, filelock and sqlite3, on an idle machine: a minute after the build.
 bench-python: dependencies

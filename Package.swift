@@ -299,7 +299,7 @@ let package = Package(
             name: "sharedcore-bench-participant",
             dependencies: [
                 "CoreAPI", "BackendRegistry", "BenchmarkRun", "Coordination", "FileNotifyBackend", "Platform",
-                "ProgramOutput", zmqBackend,
+                "PluginBackend", "ProgramOutput", zmqBackend,
             ],
             path: "Benchmarks/Sources/BenchParticipant", swiftSettings: settings,
             linkerSettings: startsFast + foundation),
@@ -419,7 +419,8 @@ let package = Package(
             "PluginTests",
             of: [
                 "BundledHarnesses", "CoreAPI", "CoreAPITestingAdapters", "LogBackend", "Platform", "PluginBackend",
-                "sharedcore", "sharedcore-test-hosted", "sharedcore-test-peer",
+                "sharedcore", "sharedcore-bench", "sharedcore-bench-participant", "sharedcore-test-hosted",
+                "sharedcore-test-peer",
             ], beside: ["C"]),
         tests("MailboxesTests", of: ["CoreAPI", "Mailboxes", "InMemoryBackend", "Platform"]),
         tests("WormholesTests", of: ["CoreAPI", "Mailboxes", "WormholeFormat", "Wormholes", "InMemoryBackend"]),
@@ -491,6 +492,21 @@ let package = Package(
     package.targets.removeAll { ["CLibrary", "CLibraryTests"].contains($0.name) }
     package.products.removeAll { $0.name == "sharedcore-c" }
 #endif
+
+// The example on PostgreSQL is a package of its own; its benchmark is taken by the programs of this one (Scripts/bench-servers).
+if Context.environment["SHAREDCORE_BENCH_POSTGRES"] != nil {
+    let example = "Examples/PostgresBackend/Sources/"
+    package.targets += [
+        .systemLibrary(name: "CPostgres", path: example + "CPostgres"),
+        .target(
+            name: "PostgresBackend",
+            dependencies: ["CPostgres", "BackendRegistry", "CoreAPI", "LogBackend", "Platform"],
+            path: example + "PostgresBackend", swiftSettings: settings),
+    ]
+    let participant = package.targets.first { $0.name == "sharedcore-bench-participant" }
+    participant?.dependencies.append("PostgresBackend")
+    participant?.swiftSettings?.append(.define("POSTGRES"))
+}
 
 // A build with a sanitizer (`Scripts/sanitize`) is for the tests that it runs, and takes long: nothing else is in it.
 // The linker could not make the static C program there, either.

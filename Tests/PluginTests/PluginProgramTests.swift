@@ -108,6 +108,20 @@ struct PluginProgramTests {
         #expect(!run.errors.contains("hunter2"), "\(run)")
     }
 
+    @Test("Groups of a plugin are measured, with its settings on command lines: none that is a secret")
+    func bench() async throws {
+        let file = try write("backend: directory\ndirectory: {path: \(scratch.path)}\n")
+        let measured = try await run(
+            ["--config", file, "bench", "store.put", "handover", "--samples", "2", "--json"], ["TMPDIR": scratch.path])
+        #expect(measured.status == .exited(0), "\(measured)")
+        let lines = measured.output.split(separator: "\n")
+        #expect(lines.count == 2 && lines[0].contains("\"samples\":200"), "\(lines)")
+        let secret = try write("backend: faulty\nfaulty: {password: hunter2}\n", to: "secret.yaml")
+        let refused = try await run(["--config", secret, "bench", "store.put"])
+        #expect(refused.status == .exited(64) && refused.errors.contains("faulty.password"), "\(refused)")
+        #expect(!refused.errors.contains("hunter2"), "\(refused)")
+    }
+
     private struct Run {
         let status: ProgramEnd
         let output: String

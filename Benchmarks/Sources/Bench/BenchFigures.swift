@@ -24,10 +24,11 @@ struct BenchFigures: Sendable {
         case "zmq":
             // Its hub syncs to the disk or does not.
             names.filter { !$0.contains(".disk") }
-        case "etcd":
-            // The servers decide on its syncs, and its groups are not directories that other processes use directly.
+        case "file": names.filter { !hubNames.contains($0) }
+        default:
+            // The servers decide on their syncs, and their groups are not directories that other processes use directly.
             names.filter { !$0.contains(".disk") && !GrowthFigures.names.contains($0) && !hubNames.contains($0) }
-        default: names.filter { !hubNames.contains($0) }
+                .filter { backend == "etcd" || !$0.hasPrefix("executor.") }
         }
     }
 
@@ -48,7 +49,7 @@ struct BenchFigures: Sendable {
         stage = BenchStage(programs: programs, group: group, directory: directory)
         isInMemory = group.backend == "memory"
         executors =
-            isInMemory
+            isInMemory || stage.isOnServer && group.backend != "etcd"
             ? nil : try ExecutorBench(programs: programs, group: stage.isolated("executors"), directory: directory)
     }
 

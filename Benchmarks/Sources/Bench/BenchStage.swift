@@ -18,6 +18,11 @@ struct BenchStage: Sendable {
     typealias Design = BenchPrograms.Design
 
     var isBehindHub: Bool { group.backend == "zmq" }
+    /// True if the group is kept by a server or a cluster that is not SharedCore's.
+    ///
+    /// The shortest time that one machine needs by itself is no lower limit there. The peer is the same service, used without
+    /// SharedCore.
+    var isOnServer: Bool { !["memory", "file", "zmq"].contains(group.backend) }
 
     /// A fresh directory.
     func place(_ name: String) throws -> String {
@@ -82,7 +87,7 @@ struct BenchStage: Sendable {
 
     /// A group that no other figure uses, where a backend can have several at one place.
     func isolated(_ name: String) -> BackendConfiguration {
-        guard group.backend == "file" else { return group }
+        guard !["memory", "zmq", "etcd"].contains(group.backend) else { return group }
         var own = group
         own.group += "-" + name
         return own

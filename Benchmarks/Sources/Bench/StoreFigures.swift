@@ -14,11 +14,6 @@ struct StoreFigures: Sendable {
     let isInMemory: Bool
 
     private var isBehindHub: Bool { stage.isBehindHub }
-    /// True if the group is kept by an etcd cluster.
-    ///
-    /// The shortest time that one machine needs by itself is no lower limit for a cluster. The peer is the same
-    /// cluster, used without SharedCore.
-    private var isOnCluster: Bool { stage.group.backend == "etcd" }
 
     func figure(_ name: String, rounds: Int?) async throws -> Figure {
         switch name {
@@ -68,14 +63,14 @@ struct StoreFigures: Sendable {
         let own = ownMeter(order, in: place, of: group)
         meters.append(own)
         var limitRival: Figure.Rival?
-        if !isOnCluster || limit == .causalLook {
+        if !stage.isOnServer || limit == .causalLook {
             let (limitName, limitOrder) = limit.description(isBehindHub)
             limitRival = rival(limitName, limitOrder) { [programs, stage, isBehindHub] in
                 try await limit.start(programs, in: try stage.place("limit"), isBehindHub)
             }
         }
         var beside: [Figure.Rival] = []
-        if limit == .news, !isOnCluster {
+        if limit == .news, !stage.isOnServer {
             beside.append(
                 rival("futex in shared memory, in C", "oneway 100") { [programs, stage] in
                     try await programs.measuring(.limits, "futex", try stage.place("limit"))
@@ -92,11 +87,11 @@ struct StoreFigures: Sendable {
             let onPool = order.replacing(" ", with: ".pool ", maxReplacements: 1)
             beside.append(.init(name: "whoever asks on Swift's pool") { try await own.take(onPool) })
         }
-        let comparable = isOnCluster ? (limit == .look || limit == .put ? [Peer.etcd] : []) : peers
+        let comparable = stage.isOnServer ? Peer.services(of: stage.group.backend, for: limit) : peers
         let peerRivals = comparable.map { peer in
             rival(peer.name, peer.order(for: order)) { [programs, stage] in
                 try await programs.measuring(
-                    .services, peer.service, try stage.place("peer"), isOnDisk ? "disk" : "process")
+                    .services, peer.service, try stage.place("peer"), isOnDisk ? "disk" : peer.durability)
             }
         }
         return Figure(
@@ -139,27 +134,43 @@ extension StoreFigures {
 
     /// A service that users know.
     enum Peer: Sendable {
-        case redis, redisOnDisk, bus, sqlite, sqliteOnDisk, etcd
+        case redis, redisWithLog, redisOnDisk, bus, sqlite, sqliteOnDisk, etcd, postgres
+
+        /// Returns the service that keeps the groups of a backend.
+        static func services(of backend: String, for limit: Limit) -> [Peer] {
+            switch backend {
+            case "etcd" where limit == .look || limit == .put: [.etcd]
+            case "redis" where limit != .causalLook: [.redisWithLog]
+            case "postgres" where limit != .causalLook: [.postgres]
+            default: []
+            }
+        }
 
         var name: String {
             switch self {
             case .redis: "Redis over a unix socket, in memory"
+            case .redisWithLog: "Redis over a unix socket, appendfsync no"
             case .redisOnDisk: "Redis over a unix socket, appendfsync always"
             case .bus: "signals over a D-Bus of its own"
             case .sqlite: "SQLite with a write-ahead log"
             case .sqliteOnDisk: "SQLite with a write-ahead log, synchronous FULL"
             case .etcd: "one node of etcd over a unix socket"
+            case .postgres: "PostgreSQL, the same server, by libpq"
             }
         }
 
         var service: String {
             switch self {
-            case .redis, .redisOnDisk: "redis"
+            case .redis, .redisWithLog, .redisOnDisk: "redis"
             case .bus: "dbus"
             case .sqlite, .sqliteOnDisk: "sqlite"
             case .etcd: "etcd"
+            case .postgres: "postgres"
             }
         }
+
+        /// The word for what a put survives, where that is not a loss of power.
+        var durability: String { self == .redisWithLog ? "log" : "process" }
 
         /// As many samples as the figure takes, of those that take long a few.
         func order(for own: String) -> String {

@@ -5,8 +5,12 @@ internal import CoreAPI
 internal import FileNotifyBackend
 internal import Glibc
 internal import Platform
+internal import PluginBackend
 internal import ProgramOutput
 
+#if POSTGRES
+    internal import PostgresBackend
+#endif
 #if ZMQ
     internal import ZMQBackend
 #endif
@@ -59,9 +63,23 @@ enum BenchParticipantProgram {
         return ExitStatus.success.rawValue
     }
 
+    /// Joins the group, on a bundled backend or a plugin.
+    private static func open(_ arguments: BenchArguments) async throws -> any SharedGroup {
+        var registry = BackendRegistry.bundled()
+        #if POSTGRES
+            registry.register(PostgresFactory())
+        #endif
+        var backend = arguments.backend
+        if let directory = backend.settings.removeValue(forKey: "pluginDirectory"),
+            let plugin = try BackendPlugin.load(backend.backend, from: directory)
+        {
+            registry.register(PluginFactory(plugin))
+        }
+        return try await registry.open(backend, as: SessionDescription(role: arguments.role, name: "bench"))
+    }
+
     private static func run(_ arguments: BenchArguments) async throws {
-        let group = try await BackendRegistry.bundled().open(
-            arguments.backend, as: SessionDescription(role: arguments.role, name: "bench"))
+        let group = try await open(arguments)
         let participate = {
             try BenchParticipation(
                 in: group,
@@ -98,8 +116,7 @@ enum BenchParticipantProgram {
 
     /// Has the group open, and obeys.
     private static func obey(_ arguments: BenchArguments) async throws {
-        let group = try await BackendRegistry.bundled().open(
-            arguments.backend, as: SessionDescription(role: arguments.role, name: "bench"))
+        let group = try await open(arguments)
         let orders = BenchOrders(in: group) { print($0) }
         let input = AwaitedInputLines()
         say("ready")

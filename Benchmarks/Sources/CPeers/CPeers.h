@@ -2,13 +2,15 @@
 
 #include "CMeasuring.h"
 
-/// Each starts its service in a directory of its own, measures it as a client in C, and ends it.
-int peers_redis(char *own, const char *directory, int is_on_disk);
+/// Each starts its service in a directory of its own, measures it as a client in C, and ends it. PostgreSQL has to run.
+int peers_redis(char *own, const char *directory, const char *durability);
 void peers_redis_echo(const char *directory);
 int peers_dbus(char *own, const char *directory);
 void peers_dbus_echo(const char *directory);
 int peers_etcd(const char *directory);
 int peers_sqlite(const char *directory, int is_on_disk);
+int peers_postgres(char *own, const char *directory);
+void peers_postgres_echo(void);
 
 /// How long the values are that are put and got.
 enum { peers_value_size = 256 };

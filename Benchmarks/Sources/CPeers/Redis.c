@@ -115,10 +115,12 @@ static int take(const char *word, int count, double *samples) {
     return 1;
 }
 
-int peers_redis(char *own, const char *directory, int is_on_disk) {
+// What a put survives: nothing; with “log” the end of the service; with “disk” a loss of power.
+int peers_redis(char *own, const char *directory, const char *durability) {
+    int is_on_disk = strcmp(durability, "disk") == 0, is_logged = is_on_disk || strcmp(durability, "log") == 0;
     char *arguments[] = {
         (char *)peers_program("redis-server"), "--port", "0", "--unixsocket", "redis", "--save", "", "--appendonly",
-        is_on_disk ? "yes" : "no", "--appendfsync", "always", "--daemonize", "no", NULL,
+        is_logged ? "yes" : "no", "--appendfsync", is_on_disk ? "always" : "no", "--daemonize", "no", NULL,
     };
     peers_start_service(directory, arguments);
     commands = peers_connect(directory, "redis");

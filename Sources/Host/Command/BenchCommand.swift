@@ -36,7 +36,13 @@ struct BenchCommand: HostCommand {
         var arguments = [
             "--backend", configuration.backend, "--durability", try resolution.value(Settings.durability).rawValue,
         ]
+        if resolution.plugin != nil { arguments += ["--setting", "pluginDirectory=\(try resolution.pluginDirectory)"] }
         for (name, value) in configuration.settings.sorted(by: { $0.key < $1.key }) {
+            guard resolution.settings.first(where: { $0.name == name })?.isSecret != true else {
+                throw CommandFailure.usage(
+                    "bench gives settings to the processes that it measures by their command lines, which others read; “\(name)” "
+                        + "is a secret.")
+            }
             arguments += ["--setting", "\(name)=\(value)"]
         }
         if context.output.json { arguments.append("--json") }
