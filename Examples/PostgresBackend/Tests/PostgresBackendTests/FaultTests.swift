@@ -15,9 +15,11 @@ extension AllTests {
         @Test("A server that is killed with all its processes has each put that was acknowledged; participants go on")
         func killedServer() async throws {
             let group = try await open()
+            // A commit must be in the log before its answer, whatever the role's settings are.
+            let connection = TestServer.connection + " options='-c synchronous_commit=off'"
             let writers = try ["one", "two"].map { writer in
                 try BuiltProgram.start(
-                    BuiltProgram.path(of: "postgres-peer"), ["put", "sharedcore", name, TestServer.connection, writer])
+                    BuiltProgram.path(of: "postgres-peer"), ["put", "sharedcore", name, connection, writer])
             }
             defer {
                 for writer in writers where writer.process.isRunning {
@@ -126,6 +128,19 @@ extension AllTests {
             #expect(try TestServer.query("SELECT to_regnamespace('absent') IS NULL") == "t", "a reader makes nothing")
         }
 
+        @Test("Eight participants that open at once make the tables once")
+        func firstOpenings() async throws {
+            let schema = "first_\(UInt32.random(in: 0...UInt32.max))"
+            let place = try PostgresPlace(server: TestServer.connection, schema: schema, group: name)
+            let groups = try await withThrowingTaskGroup(of: ReplicatedGroup.self) { tasks in
+                for _ in 0..<8 { tasks.addTask { try await PostgresGroup.open(place) } }
+                return try await tasks.reduce(into: []) { $0.append($1) }
+            }
+            #expect(try await groups[0].sessions().count == 8)
+            for group in groups { await group.close() }
+            try TestServer.query("DROP SCHEMA \(schema) CASCADE")
+        }
+
         @Test("A process that cannot be seen lasts as long as a connection has its lock, and its end wakes a wait")
         func locks() async throws {
             // No process has this identity: it looks like one of another container.
@@ -138,6 +153,14 @@ extension AllTests {
             let holder = try await PostgresLog.open(place, of: unseen)
             // In the first seconds after the server's start, a missing lock says nothing.
             _ = try await seer.ended(among: [session])
+            if let doubt = await seer.doubt { try await Task.sleep(for: doubt + .seconds(1)) }
+            #expect(try await seer.ended(among: [session]) == [])
+            // With the server all locks are gone, until their processes connect again.
+            try TestServer.signal(SIGKILL)
+            #expect(try await until { (try? TestServer.start()) != nil })
+            #expect(try await until { (try? await seer.ended(among: [session])) != nil })
+            #expect(try await seer.ended(among: [session]) == [])
+            _ = try await holder.read(from: 0, limit: 1)
             if let doubt = await seer.doubt { try await Task.sleep(for: doubt + .seconds(1)) }
             #expect(try await seer.ended(among: [session]) == [])
             let wait = Task { try await seer.wait(after: 0) }
