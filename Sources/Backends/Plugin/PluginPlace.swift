@@ -1,5 +1,5 @@
 internal import CBackendPlugin
-internal import CoreAPI
+package import CoreAPI
 
 /// The group that a plugin opens a log of, and how.
 struct PluginPlace: Sendable {
