@@ -20,7 +20,8 @@ final class Site: Sendable {
     private static let unsentByteCount = WebAnswer.documentByteCount + 4096
     private static let pageCount = 200
 
-    init(of reports: GroupReports, at listener: StreamListener) throws {
+    /// - Parameter allowsActions: Whether the page may do more than read.
+    init(of reports: GroupReports, at listener: StreamListener, allowsActions: Bool) throws {
         let access = Access(at: listener)
         let streams = ChangeStreams(of: reports)
         let rules = RequestServer.Rules(
@@ -30,7 +31,7 @@ final class Site: Sendable {
             busy: WebAnswer.problem(.unavailable, "Too many are connected."), unsentByteCount: Self.unsentByteCount)
         server = try RequestServer.start(
             "web", at: listener, rules: rules,
-            answer: { peer, head in await Self.answer(head, of: peer, access, reports, streams) },
+            answer: { peer, head in await Self.answer(head, of: peer, access, reports, streams, allowsActions) },
             streamEnded: { peer in Task { await streams.remove(peer) } })
         self.access = access
         self.reports = reports
@@ -45,7 +46,8 @@ final class Site: Sendable {
     func stop() { server.stop() }
 
     private static func answer(
-        _ head: [UInt8], of peer: Int, _ access: Access, _ reports: GroupReports, _ streams: ChangeStreams
+        _ head: [UInt8], of peer: Int, _ access: Access, _ reports: GroupReports, _ streams: ChangeStreams,
+        _ allowsActions: Bool
     ) async -> RequestServer.Answer {
         guard let request = WebRequest(head) else {
             return .init(WebAnswer.problem(.badRequest, "The request cannot be read, or has a body."))
@@ -56,7 +58,8 @@ final class Site: Sendable {
         guard access.isOwn(request) else {
             return .init(WebAnswer.problem(.forbidden, "The request comes from another page."))
         }
-        let method = request.path == "/session" ? "POST" : "GET"
+        let action = request.path.hasPrefix(actionPath) ? String(request.path.dropFirst(actionPath.count)) : nil
+        let method = action != nil || request.path == "/session" ? "POST" : "GET"
         guard request.method == method else {
             return .init(WebAnswer.problem(.notAllowed, "Use \(method).", headers: ["Allow: \(method)"]))
         }
@@ -67,9 +70,13 @@ final class Site: Sendable {
             guard request["origin"] != nil, let session = access.exchange(request) else {
                 return .init(WebAnswer.problem(.forbidden, "The address is not valid, or not any more."))
             }
-            return .init(WebAnswer.json(["key": .text(session.key)], headers: [session.cookie]))
+            let names = allowsActions ? GroupAction.names.map { JSONValue.text($0) } : []
+            return .init(
+                WebAnswer.json(["key": .text(session.key), "actions": .array(names)], headers: [session.cookie]))
         case _ where !access.admits(request):
             return .init(WebAnswer.problem(.unauthorized, "Open the address that sharedcore web prints."))
+        case _ where action != nil:
+            return .init(await answer(request, to: allowsActions ? action : nil, reports))
         case "/api/changes": return await streams.begin(request, of: peer)
         default:
             do {
@@ -80,6 +87,31 @@ final class Site: Sendable {
             } catch {
                 return .init(WebAnswer.problem(error.isInvalid ? .badRequest : .unavailable, error.message))
             }
+        }
+    }
+
+    private static let actionPath = "/api/actions/"
+
+    /// Takes an action that is allowed. Beside the cookie and the key, the request says what it means to do in a field that
+    /// no form, link or image can send, and the browser says which page it comes from.
+    private static func answer(
+        _ request: WebRequest, to name: String?, _ reports: GroupReports
+    ) async -> [UInt8] {
+        guard let name, GroupAction.names.contains(name) else {
+            return WebAnswer.problem(.notFound, "There is no such action, or it needs --allow-actions.")
+        }
+        guard request["origin"] != nil, request["x-sharedcore-action"] == name else {
+            return WebAnswer.problem(
+                .forbidden, "An action needs Origin, and X-SharedCore-Action with its name.")
+        }
+        guard let action = GroupAction(name, request.query) else {
+            return WebAnswer.problem(.badRequest, "An argument of the action is missing or wrong.")
+        }
+        do throws(GroupReports.Failure) {
+            // On a socket, a peer of another user was not accepted; at the port, the key was given to this user alone.
+            return WebAnswer.json(try await reports.take(action, by: FileStatus.currentUser))
+        } catch {
+            return WebAnswer.problem(error.isRefusal ? .conflict : .unavailable, error.message)
         }
     }
 

@@ -12,6 +12,7 @@ enum WebAnswer {
         case forbidden = "403 Forbidden"
         case notFound = "404 Not Found"
         case notAllowed = "405 Method Not Allowed"
+        case conflict = "409 Conflict"
         case misdirected = "421 Misdirected Request"
         case tooLarge = "431 Request Header Fields Too Large"
         case unavailable = "503 Service Unavailable"

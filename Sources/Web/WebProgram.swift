@@ -20,6 +20,9 @@ struct WebProgram: AsyncParsableCommand {
     @Option(help: "Serve at a unix socket in place of a port; its directory is made, or must have mode 0700.")
     var socket: String?
 
+    @Flag(help: "Let the page also act. The timeline tells of each action.")
+    var allowActions = false
+
     @Flag(help: "Print one JSON object a line.")
     var json = false
 
@@ -30,7 +33,7 @@ struct WebProgram: AsyncParsableCommand {
         try await GroupReports.run(json: json) { reports in
             let listener =
                 try socket.map { try reports.listener(path: $0) } ?? GroupReports.listener(port: port)
-            let site = try Site(of: reports, at: listener)
+            let site = try Site(of: reports, at: listener, allowsActions: allowActions)
             defer { site.stop() }
             let token = site.access.token
             let address = listener.port.map { "http://127.0.0.1:\($0)/#\(token)" } ?? "/#\(token)"

@@ -15,6 +15,7 @@ struct WebRequest: Hashable, Sendable {
     private static let single: Set = [
         "host", "origin", "cookie", "content-length", "transfer-encoding", "sec-fetch-site", "sec-fetch-mode",
         "sec-fetch-dest", "last-event-id", "x-sharedcore-token", "x-sharedcore-key",
+        "x-sharedcore-action",
     ]
 
     /// Returns the value of a field by its name in lower case; nil where there is none.

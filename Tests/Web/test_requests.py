@@ -334,6 +334,134 @@ class Documents(Case):
         self.assertEqual((before["revision"], before["sessions"]), (after["revision"], after["sessions"]))
 
 
+class Actions(Case):
+    """What the page may do is what --allow-actions allows, and the timeline has it."""
+
+    NAMES = ["retry-pushes", "drop-push", "pause-host", "resume-host", "hand-over", "end-session", "compact"]
+
+    def act(self, web, name="retry-pushes", query="", **headers):
+        fields = {**web.secrets, "Origin": "http://" + web.host, "X_SharedCore_Action": name, **headers}
+        return web.request("POST", "/api/actions/" + name + query, **fields)
+
+    def group_with_failures(self, *names):
+        group = self.group(SHAREDCORE_EXECUTOR_COMMAND="/bin/false", SHAREDCORE_EXECUTOR_ATTEMPTS="1")
+        for name in names:
+            group.run("push", name)
+        host = group.start("serve", stderr=subprocess.DEVNULL)
+        until(lambda: len(group.lines("push", "--given-up")) == len(names), "the pushes are given up")
+        host.terminate()
+        host.wait()
+        return group
+
+    def allowed(self, group):
+        web = Web(group, "--allow-actions")
+        web.sign_in()
+        return web
+
+    def operated(self, group):
+        return [r["reason"] for r in group.lines("timeline") if r["event"] == "operated"]
+
+    def test_none_is_taken_unless_allowed(self):
+        group = self.group_with_failures("failing")
+        group.environment["SHAREDCORE_ALLOW_ACTIONS"] = "true"
+        group.environment["SHAREDCORE_WEB_ALLOW_ACTIONS"] = "true"
+        web = Web(group)
+        answer = web.exchange()
+        self.assertEqual(answer.json["actions"], [])
+        web.key, web.cookie = answer.json["key"], answer.headers["set-cookie"].split(";")[0]
+        for name in self.NAMES:
+            self.assertEqual(self.act(web, name, "?call-id=failing&session=1&epoch=1").status, 404, name)
+        self.assertEqual(len(group.lines("push", "--given-up")), 1)
+        self.assertEqual(self.operated(group), [])
+
+    def test_an_action_comes_from_the_page_alone(self):
+        group = self.group_with_failures("failing")
+        web = Web(group, "--allow-actions")
+        self.assertEqual(web.request("POST", "/api/actions/retry-pushes").status, 401)
+        self.assertEqual(web.exchange("0" * 64).status, 403)
+        web.sign_in()
+        for name in self.NAMES:
+            query = "?call-id=failing&session=1&epoch=1"
+            for refused, status in (
+                ({"Origin": None}, 403), ({"Origin": "http://127.0.0.1:1"}, 403), ({"Origin": "null"}, 403),
+                ({"X_SharedCore_Action": None}, 403), ({"X_SharedCore_Action": "other"}, 403),
+                ({"X_SharedCore_Key": None}, 401), ({"Cookie": None}, 401), ({"Sec_Fetch_Site": "same-site"}, 403),
+                ({"Host": "evil.example"}, 421),
+            ):
+                self.assertEqual(self.act(web, name, query, **refused).status, status, (name, refused))
+            self.assertEqual(web.get("/api/actions/" + name).status, 405)
+            self.assertEqual(web.request("OPTIONS", "/api/actions/" + name, Origin="http://evil.example").status, 403)
+        self.assertEqual(self.act(web, "other").status, 404)
+        for name in ("drop-push", "hand-over", "end-session"):
+            self.assertEqual(self.act(web, name).status, 400, name)
+        self.assertEqual(self.act(web, "hand-over", "?epoch=x").status, 400)
+        self.assertEqual(len(group.lines("push", "--given-up")), 1)
+        self.assertEqual(self.operated(group), [])
+
+    def test_pushes_are_tried_anew_or_dropped(self):
+        group = self.group_with_failures("first", "second")
+        web = self.allowed(group)
+        answer = self.act(web, "drop-push", "?call-id=first")
+        self.assertEqual((answer.status, answer.json["count"], answer.json["text"]), (200, 1, "1 push is dropped."))
+        self.assertEqual([r["callID"] for r in group.lines("push", "--given-up")], ["second"])
+        self.assertEqual(self.act(web, "drop-push", "?call-id=first").status, 409)
+        answer = self.act(web)
+        self.assertEqual((answer.status, answer.json["count"], answer.json["left"]), (200, 1, 0))
+        self.assertEqual(group.lines("push", "--given-up"), [])
+        self.assertEqual(group.lines("status")[0]["pushes"]["waiting"], 1)
+        user = f"user {os.getuid()} "
+        self.assertEqual(self.operated(group), [
+            user + "drops the given-up pushes of “first”", user + "has the pushes tried anew that were given up"])
+        record = [r for r in group.lines("timeline") if r["event"] == "operated"][0]
+        self.assertEqual((record["name"], record["pid"]), ("sharedcore web", web.process.pid))
+        self.assertTrue(group.lines("check")[-1]["ok"])
+
+    def test_the_host_is_paused_and_goes_on(self):
+        group = self.group()
+        web = self.allowed(group)
+        self.assertEqual(self.act(web, "pause-host").json["changed"], True)
+        self.assertEqual(self.act(web, "pause-host").json["changed"], False)
+        self.assertIs(web.document("pushes")["paused"], True)
+        self.assertEqual(self.act(web, "resume-host").json["changed"], True)
+        self.assertIs(web.document("pushes")["paused"], False)
+        self.assertEqual(len(self.operated(group)), 2)
+
+    def test_an_owner_hands_over_and_a_session_ends(self):
+        group = self.group(SHAREDCORE_CORE_COMMAND=CORE)
+        web = self.allowed(group)
+        self.assertEqual(self.act(web, "hand-over", "?epoch=1").status, 409, "nobody owns")
+        first = group.start("main", stderr=subprocess.DEVNULL)
+        until(lambda: group.lines("calls"), "the core runs")
+        epoch = web.document("status")["owner"]["epoch"]
+        self.assertEqual(self.act(web, "hand-over", f"?epoch={epoch + 1}").status, 409, "another ownership is meant")
+        self.assertIsNone(first.poll())
+        answer = self.act(web, "hand-over", f"?epoch={epoch}")
+        self.assertEqual((answer.status, answer.json["event"], answer.json["done"]), (200, "handedOver", True))
+        self.assertEqual(first.wait(20), 0, "it has stopped in order")
+        second = group.start("main", stderr=subprocess.DEVNULL)
+        until(lambda: (web.document("status")["owner"] or {}).get("state") == "running", "another owns")
+        (session,) = [s["id"] for s in web.document("status")["sessions"] if s["role"] == "main"]
+        answer = self.act(web, "end-session", f"?session={session}")
+        self.assertEqual((answer.status, answer.json["event"]), (200, "ended"))
+        self.assertEqual(second.wait(20), 0)
+        self.assertEqual(self.act(web, "end-session", f"?session={session}").status, 409)
+        reasons = self.operated(group)
+        self.assertIn(f"asks the owner, epoch {epoch}, to hand over", reasons[0])
+        self.assertIn(f"ends session {session}", reasons[1])
+        self.assertEqual(len(reasons), 2)
+        self.assertTrue(group.lines("check")[-1]["ok"])
+
+    def test_the_journal_is_compacted(self):
+        group = self.group()
+        for _ in range(5):
+            group.run("put", "key", "x" * 50000)
+        web = self.allowed(group)
+        answer = self.act(web, "compact")
+        self.assertEqual((answer.status, answer.json["event"]), (200, "compacted"))
+        self.assertEqual(web.document("entry?key=key")["bytes"], 50000)
+        self.assertEqual(len(self.operated(group)), 1)
+
+
 class Absence(Case):
     def test_group_that_comes_later(self):
         group = Group(PROGRAMS)

@@ -155,6 +155,31 @@ public final class FileGroup: SharedGroup {
         return (try? GroupDirectory.generations(in: opened).isEmpty) != true
     }
 
+    /// A journal of a group's directory.
+    package struct JournalSize: Hashable, Sendable {
+        /// Its number.
+        package let generation: UInt64
+        /// Its length in bytes.
+        package let byteCount: Int
+        /// What it takes on the disk, in bytes: less than its length where space was given back.
+        package let allocatedByteCount: Int
+    }
+
+    /// Returns the journals of a group's directory, by rising number; empty for a directory that cannot be read. One that a
+    /// compaction removes meanwhile is left out. Creates nothing.
+    package static func journals(in directory: String) -> [JournalSize] {
+        guard let opened = try? GroupDirectory.secureDirectory(directory, access: .readOnly),
+            let generations = try? GroupDirectory.generations(in: opened)
+        else { return [] }
+        return generations.compactMap { generation in
+            let path = opened.path + "/" + GroupDirectory.journalName(generation)
+            guard let presence = try? FilePresence(ofPath: path) else { return nil }
+            return JournalSize(
+                generation: generation, byteCount: presence.byteCount,
+                allocatedByteCount: presence.allocatedByteCount)
+        }
+    }
+
     /// Returns how a participant of this user would be woken in the group of a directory; nil if only a trial, which
     /// writes, could tell. Creates nothing.
     package static func wakeUpOfParticipants(in directory: String) -> WakeUpMethod? {

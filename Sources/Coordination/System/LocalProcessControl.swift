@@ -1,5 +1,5 @@
 public import CoreAPI
-internal import Platform
+package import Platform
 
 /// Kills processes of this machine through a descriptor of the kernel that cannot come to mean another process.
 public struct LocalProcessControl: ProcessControl {
@@ -14,6 +14,13 @@ public struct LocalProcessControl: ProcessControl {
     }
 
     public func kill(_ process: ProcessIdentity, unless doubt: @Sendable () async -> String?) async -> KillResult {
+        await signal(.kill, to: process, unless: doubt)
+    }
+
+    /// Sends a signal to exactly this process, or to none, as ``kill(_:unless:)`` does.
+    package func signal(
+        _ signal: ProcessSignal, to process: ProcessIdentity, unless doubt: @Sendable () async -> String?
+    ) async -> KillResult {
         let handle: ProcessHandle
         do throws(ProcessUnreachable) {
             handle = try ProcessHandle(process)
@@ -31,9 +38,9 @@ public struct LocalProcessControl: ProcessControl {
         // A record can name any process, and no participant of a group is another user's.
         if let user = handle.user, user != OwnProcess.user { return .impossible("its process is user \(user)'s") }
         do throws(SystemCallError) {
-            return try handle.signal(.kill) ? .signalled : .gone
+            return try handle.signal(signal) ? .signalled : .gone
         } catch {
-            return .impossible("its process cannot be killed (\(error))")
+            return .impossible("its process cannot be signalled (\(error))")
         }
     }
 }

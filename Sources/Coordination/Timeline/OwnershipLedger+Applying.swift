@@ -51,7 +51,7 @@ extension OwnershipLedger {
                 challenges[other] = Moment(at: at, bootID: entry.bootID)
             }
         case .batonOffered, .batonApplied, .batonFailed, .batonExpired: broken += moveBaton(record)
-        case .fenced, .problem, .pushHandled, .pushEnded, .pushForgotten: break
+        case .fenced, .problem, .pushHandled, .pushEnded, .pushForgotten, .operated, .unknown: break
         }
         return broken
     }

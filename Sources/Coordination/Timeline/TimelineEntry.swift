@@ -117,6 +117,8 @@ extension TimelineEntry {
         case woken = 22
         /// The Main owns for itself again, under its epoch.
         case resumed = 23
+        /// A person had something done through the participant, such as by a command; the reason names the user and the act.
+        case operated = 24
         /// The owner gave a baton with its release; the reason says of what kind and size.
         case batonOffered = 30
         /// The owner goes on with the calls of a baton that the epoch ``TimelineEntry/other`` gave.
@@ -125,6 +127,8 @@ extension TimelineEntry {
         case batonFailed = 32
         /// The participant ended the baton that it had given, because its time was over.
         case batonExpired = 33
+        /// A kind of a later release, which this one shows without knowing what it means. No participant writes it.
+        case unknown = 255
     }
 }
 
@@ -172,10 +176,12 @@ extension TimelineEntry {
         case .woken:
             "woke \(owner(other)), which rests" + (bound.map { ", to resume within \($0.wholeMilliseconds) ms" } ?? "")
         case .resumed: "resumed, \(own)"
+        case .operated: "does what a person asked for"
         case .batonOffered: "gave a baton, \(own)"
         case .batonApplied: "goes on with the baton of \(owner(other)), \(own)"
         case .batonFailed: "could not use the baton of \(owner(other)), \(own)"
         case .batonExpired: "ended the baton that it had given, \(own)"
+        case .unknown: "did what this release does not know"
         }
     }
 
@@ -259,10 +265,9 @@ extension TimelineEntry {
 
     init(decoding bytes: [UInt8]) throws(ByteCodingError) {
         var reader = ByteReader(bytes)
-        guard try reader.byte() == Self.version, let kind = Kind(rawValue: try reader.byte()) else {
-            throw .malformed
-        }
-        self.kind = kind
+        guard try reader.byte() == Self.version else { throw .malformed }
+        // Another layout has another version, so that the fields of a later kind can be read.
+        kind = Kind(rawValue: try reader.byte()) ?? .unknown
         participant = SessionID(rawValue: try reader.integer())
         pid = Int32(bitPattern: try reader.halfWord())
         role = SessionRole(rawValue: try reader.text())

@@ -46,14 +46,15 @@ struct SharedCoreCommand: AsyncParsableCommand {
                 name: "Core",
                 subcommands: [
                     ExclusiveCommand.self, MainCommand.self, ExecutorCommand.self, InboxCommand.self,
-                    CallsCommand.self, ApplicationCommand.self, KeeperCommand.self,
+                    CallsCommand.self, ApplicationCommand.self, KeeperCommand.self, EndSessionCommand.self,
                 ]),
             CommandGroup(name: "Host", subcommands: host),
             CommandGroup(
                 name: "Inspection",
                 subcommands: [StatusCommand.self, TimelineCommand.self, CheckCommand.self, WebCommand.self]),
             CommandGroup(
-                name: "Backup", subcommands: [BackupCommand.self, RestoreCommand.self, SalvageCommand.self]),
+                name: "Backup",
+                subcommands: [BackupCommand.self, RestoreCommand.self, SalvageCommand.self, CompactCommand.self]),
             CommandGroup(
                 name: "Trial",
                 subcommands: [DemoCommand.self, ConformanceCommand.self, BenchCommand.self, SoakCommand.self]),

@@ -137,8 +137,8 @@ extension TimelineEntry.Kind {
         case .asked, .challenged, .refused, .pushEnded, .pushForgotten, .batonFailed, .batonExpired: .yellow
         case .killed, .fenced, .coreGivenUp, .supersededOverlap: .magenta
         case .overlap, .problem: .red
-        case .woken: .yellow
-        case .stateChanged, .pushHandled, .rested, .resumed: .plain
+        case .woken, .operated: .yellow
+        case .stateChanged, .pushHandled, .rested, .resumed, .unknown: .plain
         }
     }
 }

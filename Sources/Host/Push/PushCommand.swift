@@ -9,14 +9,20 @@ internal import SharedCoreConfiguration
 struct PushCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "push", abstract: "Tell the host that a push came.",
-        usage: "sharedcore push [<options>] <call-id>\nsharedcore push --given-up | --retry",
+        usage:
+            "sharedcore push [<options>] <call-id>\nsharedcore push --given-up | --retry | --pause | --resume\nsharedcore push --drop <call-id>",
         discussion: HelpPage.text(
             """
             The push is kept in the group until an Executor has dealt with it, also while no host (“sharedcore serve”) \
             runs; one of a type that push.routes routes to Main, until a Main has dealt with it or inbox.lifetime is over. \
             --given-up lists those that were given up, each with its reason; --retry puts them among the others again, as many \
-            as push.capacity leaves room for. Neither takes a call-id.
-            """, examples: ["sharedcore push 17 --type call --account me@example.org", "sharedcore push --given-up"]))
+            as push.capacity leaves room for; --drop forgets those of a call-id. --pause keeps the host from starting \
+            Executors, so that pushes wait, until --resume, also over a restart of it; Executors that run go on.
+            """,
+            examples: [
+                "sharedcore push 17 --type call --account me@example.org", "sharedcore push --given-up",
+                "sharedcore push --drop 17",
+            ]))
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
@@ -41,13 +47,28 @@ struct PushCommand: HostCommand {
     @Flag(name: .customLong("given-up"), help: "List the pushes that were given up.")
     var givenUp = false
 
+    @Flag(help: "Forget the pushes of this call-id that were given up.")
+    var drop = false
+
+    @Flag(help: "Have the host start no Executors: pushes wait.")
+    var pause = false
+
+    @Flag(help: "Have the host go on.")
+    var resume = false
+
+    /// The flags that stand in place of a push.
+    private var acts: [String] {
+        [("--retry", retry), ("--given-up", givenUp), ("--drop", drop), ("--pause", pause), ("--resume", resume)]
+            .filter { $0.1 }.map { $0.0 }
+    }
+
     func validate() throws {
-        if retry, givenUp { throw ValidationError("--retry and --given-up exclude each other.") }
-        if retry || givenUp, callID != nil || type != nil || account != nil || payload != nil {
-            throw ValidationError(
-                "\(retry ? "--retry" : "--given-up") takes no call-id, --type, --account or --payload.")
+        if acts.count > 1 { throw ValidationError("\(acts[0]) and \(acts[1]) exclude each other.") }
+        if let act = acts.first, callID != nil && !drop || type != nil || account != nil || payload != nil {
+            throw ValidationError("\(act) takes no \(drop ? "" : "call-id, ")--type, --account or --payload.")
         }
-        if !retry, !givenUp, callID == nil { throw ValidationError("A push needs a call-id, --retry or --given-up.") }
+        if drop, callID == nil { throw ValidationError("--drop needs a call-id.") }
+        if acts.isEmpty, callID == nil { throw ValidationError("A push needs a call-id, --retry or --given-up.") }
         if let callID, PushID.callID(callID) == nil {
             throw ValidationError("A call-id is \(PushID.expectation).")
         }
@@ -60,18 +81,13 @@ struct PushCommand: HostCommand {
 
     func run(in context: CommandContext) async throws {
         if givenUp { return try await list(in: context) }
+        if let operation {
+            let receipt = try await context.perform(operation, for: "push")
+            return try await context.output.confirm(text: receipt.text, json: receipt.json)
+        }
         let push = try await push()
         try await context.withGroup(for: "push") { group in
             let queue = try context.resolution.pushQueue(of: group)
-            guard let push else {
-                let (count, left) = try await queue.retryFailures()
-                try await context.output.confirm(
-                    text: count.counting("push is", "pushes are") + " tried anew"
-                        + (left > 0
-                            ? "; \(left.counting("stays", "stay")) given up, for want of room in push.capacity." : "."),
-                    json: ["event": "retried", "count": .integer(Int64(count)), "left": .integer(Int64(left))])
-                return
-            }
             let revision = try await queue.send(push)
             let route = queue.route(of: push)
             // Without a host no Executor starts, which nothing else would say.
@@ -86,6 +102,14 @@ struct PushCommand: HostCommand {
         }
     }
 
+    /// What is to be done in place of a push.
+    private var operation: Operation? {
+        if retry { return .retryPushes }
+        if drop { return callID.flatMap(PushID.callID).map { .dropPushes($0) } }
+        if pause { return .pauseHost }
+        return resume ? .resumeHost : nil
+    }
+
     private func list(in context: CommandContext) async throws {
         try await context.withReader(for: "push") { group in
             for record in try await context.resolution.pushQueue(of: group).givenUp() {
@@ -98,9 +122,9 @@ struct PushCommand: HostCommand {
         }
     }
 
-    /// The push; nil when those are to be tried anew that were given up.
-    private func push() async throws -> Push? {
-        guard let callID = callID.flatMap(PushID.callID) else { return nil }
+    private func push() async throws -> Push {
+        // Checked already.
+        guard let callID = callID.flatMap(PushID.callID) else { throw CommandFailure.usage("a push needs a call-id") }
         let payload = try await readPayload()
         do throws(SharedCoreError) {
             return try Push(

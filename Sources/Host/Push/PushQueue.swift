@@ -143,9 +143,7 @@ struct PushQueue: Sendable {
         var (freed, names) = (0, [String]())
         var transaction = Transaction()
         for (item, message) in try await failed.contents().waiting where freed < byteCount {
-            transaction.require(.revision(message.key, message.revision))
-            transaction.require(.absent(try failed.keys.key(of: .take, for: item)))
-            transaction.delete(message.key)
+            try forget(message, item, in: &transaction)
             freed += message.value.count
             names.append(PushRecord(message.value)?.push.sentence ?? "one that cannot be read here")
         }
@@ -164,6 +162,45 @@ struct PushQueue: Sendable {
         }
         try await forMain.trimTimeline()
         return freed
+    }
+
+    /// Deletes a push that was given up, unless another process has it in hand.
+    private func forget(
+        _ message: Entry, _ item: ItemName, in transaction: inout Transaction
+    ) throws(SharedCoreError) {
+        transaction.require(.revision(message.key, message.revision))
+        transaction.require(.absent(try failed.keys.key(of: .take, for: item)))
+        transaction.delete(message.key)
+    }
+
+    /// The most pushes that one transaction drops.
+    private static let portionCount = 64
+
+    /// Forgets the pushes of a call-id that were given up. Those stay that another process has in hand, to have them tried
+    /// anew.
+    ///
+    /// - Parameter note: Adds to each transaction what the timeline tells of it.
+    /// - Returns: How many.
+    func dropFailures(
+        of callID: CallID, noting note: (inout Transaction) throws(SharedCoreError) -> Void
+    ) async throws(SharedCoreError) -> Int {
+        var count = 0
+        while true {
+            let found = try await failed.contents().waiting.filter { item in
+                PushRecord(item.message.value)?.push.callID == callID
+            }
+            guard !found.isEmpty else { return count }
+            var transaction = Transaction()
+            let portion = found.prefix(Self.portionCount)
+            for (item, message) in portion { try forget(message, item, in: &transaction) }
+            try note(&transaction)
+            do throws(SharedCoreError) {
+                _ = try await group.commit(transaction)
+                count += portion.count
+            } catch {
+                guard failed.isOutdated(error) else { throw error }
+            }
+        }
     }
 
     /// How long ago a push came.

@@ -6,11 +6,12 @@ final class ExecutorSlots: Sendable {
         var limit: Int
         var taken = 0
         var isClosed = false
+        var isPaused = false
         var waiting: [CheckedContinuation<Bool, Never>] = []
 
         /// Takes slots for the requests that are next, and returns these requests.
         mutating func next() -> [CheckedContinuation<Bool, Never>] {
-            let count = min(waiting.count, max(0, limit - taken))
+            let count = isPaused ? 0 : min(waiting.count, max(0, limit - taken))
             defer { waiting.removeFirst(count) }
             taken += count
             return Array(waiting.prefix(count))
@@ -57,6 +58,15 @@ final class ExecutorSlots: Sendable {
     func setLimit(_ limit: Int) {
         let ready = state.withLock { state in
             state.limit = limit
+            return state.next()
+        }
+        for continuation in ready { continuation.resume(returning: true) }
+    }
+
+    /// Gives out no slots while paused. Those that are taken stay so.
+    func setPaused(_ isPaused: Bool) {
+        let ready = state.withLock { state in
+            state.isPaused = isPaused
             return state.next()
         }
         for continuation in ready { continuation.resume(returning: true) }

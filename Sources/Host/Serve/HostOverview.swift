@@ -7,12 +7,14 @@ internal import SharedCoreConfiguration
 struct HostOverview: Sendable {
     private let record: HostRecord?
     private let count: PushQueue.Count
+    private let pause: HostPause?
 
     init(of group: any SharedStore) async throws(SharedCoreError) {
         // Listing the sessions ends the sessions of the dead, and with them what they said of themselves.
         _ = try await group.sessions()
         record = try await group.get(HostRecord.key).flatMap { HostRecord($0.value) }
         count = try await PushQueue(of: group).count()
+        pause = try await HostPause.current(in: group)
     }
 
     /// `pid limit executors[]{callID,pid} retrying warningMs budgetMs memoryBytes memoryBy`; null where no host runs.
@@ -29,11 +31,12 @@ struct HostOverview: Sendable {
         ])
     }
 
-    /// `waiting taken givenUp forMain`.
+    /// `waiting taken givenUp forMain paused`.
     var pushes: JSONObject {
         [
             "waiting": .integer(Int64(count.waiting)), "taken": .integer(Int64(count.taken)),
             "givenUp": .integer(Int64(count.givenUp)), "forMain": .integer(Int64(count.forMain)),
+            "paused": .flag(pause != nil),
         ]
     }
 
@@ -50,10 +53,11 @@ struct HostOverview: Sendable {
         } else {
             lines.append("host      none")
         }
-        if count != PushQueue.Count() || record != nil {
+        if count != PushQueue.Count() || record != nil || pause != nil {
             lines.append(
                 "pushes    \(count.waiting) waiting, \(count.taken) taken, \(count.givenUp) given up"
-                    + (count.forMain > 0 ? ", \(count.forMain) for Main" : ""))
+                    + (count.forMain > 0 ? ", \(count.forMain) for Main" : "")
+                    + (pause.map { "; the host is \($0.sentence)" } ?? ""))
         }
         return lines
     }

@@ -82,7 +82,7 @@ struct HostPublication: Sendable {
                 figures.set(executors: record.executors.count, pushes: count.waiting)
                 let status =
                     "\(record.executors.count) of \(record.limit) Executors, \(count.waiting) pushes waiting"
-                    + (count.givenUp > 0 ? ", \(count.givenUp) given up" : "")
+                    + (count.givenUp > 0 ? ", \(count.givenUp) given up" : "") + (await host.isPaused ? ", paused" : "")
                 if status != said { notifier.status(status) }
                 said = status
                 if record != published { try await claim.update(record) }

@@ -187,6 +187,7 @@ struct HostRun: Sendable {
         try supervisor?.begin()
         try await holder?.start()
         try await batons?.start()
+        await setPause(try await HostPause.current(in: group))
         notifier.ready()
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -195,6 +196,7 @@ struct HostRun: Sendable {
                 group.addTask { await keepAlive() }
                 group.addTask { await maildir?.run() }
                 group.addTask { await followActivities() }
+                group.addTask { await followPause() }
                 group.addTask { await mainPushes.run() }
                 group.addTask { await followKeepAlives() }
                 do {
@@ -227,6 +229,34 @@ struct HostRun: Sendable {
         supervisor?.end()
         for server in servers { server.stop() }
         host.stop()
+    }
+
+    private func setPause(_ pause: HostPause?) async {
+        guard await host.setPaused(pause != nil) else { return }
+        if let pause {
+            report.print(
+                "The host is \(pause.sentence): pushes wait until “sharedcore push --resume”.",
+                ["event": "paused", "user": pause.user.map { .natural(UInt64($0)) } ?? .null])
+        } else {
+            report.print("The host goes on.", ["event": "resumed"])
+        }
+        reload.changes.ring()
+    }
+
+    /// Starts Executors or not, as the group says.
+    private func followPause() async {
+        do throws(SharedCoreError) {
+            let watch = try await group.watch([HostPause.prefix], from: .snapshot)
+            while !Task.isCancelled, try await watch.next() != nil {
+                await setPause(try await HostPause.current(in: group))
+            }
+            watch.cancel()
+        } catch {
+            guard !stopping.isRaised, error.code != .cancelled else { return }
+            // Over files only: a hub that is away ends no watch.
+            if error.code == .unavailable, await group.isLost() { return await host.end(because: error) }
+            logger.warning("a pause of the host is not seen any more: \(error.sentence)")
+        }
     }
 
     /// Tells the host what the owner of the core is busy with.

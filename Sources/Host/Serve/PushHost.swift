@@ -36,6 +36,8 @@ actor PushHost {
     private var busyOwner = BusyOwner()
     private var startCount = 0
     private var retrying = 0
+    /// True while no Executor is started.
+    private(set) var isPaused = false
     /// The error with which the host cannot go on.
     private var failure: SharedCoreError?
     private var isWaiting: Waiting?
@@ -107,6 +109,15 @@ actor PushHost {
     func adopt(_ settings: ExecutorSettings) {
         self.settings = settings
         slots.setLimit(settings.limit)
+    }
+
+    /// Starts no Executors while paused. Those that run go on; a push in hand waits for its attempt.
+    ///
+    /// - Returns: Whether that is a change.
+    func setPaused(_ isPaused: Bool) -> Bool {
+        defer { self.isPaused = isPaused }
+        slots.setPaused(isPaused)
+        return isPaused != self.isPaused
     }
 
     /// How much memory an Executor may have.

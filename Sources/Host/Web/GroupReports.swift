@@ -21,6 +21,9 @@ package actor GroupReports {
         package let isInvalid: Bool
 
         package var message: String { cause.message ?? "interrupted" }
+
+        /// True if the answer is no, such as where what is meant is not there any more.
+        package var isRefusal: Bool { cause.status == .no }
     }
 
     /// The most elements of a list in a document.
@@ -53,7 +56,7 @@ package actor GroupReports {
         }
     }
 
-    private let context: CommandContext
+    let context: CommandContext
     /// The command's name for messages.
     private let command: String
     /// The open handle, where a handle shows what is written after it was opened.

@@ -11,9 +11,9 @@ struct WebCommand: HostCommand {
         discussion: HelpPage.text(
             """
             By the program sharedcore-web beside this one. It prints an address of 127.0.0.1, which is valid for one browser \
-            within 60 s, and serves until SIGINT or SIGTERM. It only reads, as “status” does. Status 69 when the program is \
-            missing or the port is in use.
-            """, examples: ["sharedcore web", "sharedcore web --port 8080"]))
+            within 60 s, and serves until SIGINT or SIGTERM. It only reads, as “status” does, unless --allow-actions is given: no \
+            setting and no variable does. Status 69 when the program is missing or the port is in use.
+            """, examples: ["sharedcore web", "sharedcore web --port 8080", "sharedcore web --allow-actions"]))
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
@@ -26,6 +26,9 @@ struct WebCommand: HostCommand {
             valueName: "path"),
         completion: .file())
     var socket: String?
+
+    @Flag(help: "Let the page also act: hand over, end sessions, pushes, pause, compact. The timeline tells of each.")
+    var allowActions = false
 
     func validate() throws {
         if port != nil, socket != nil { throw ValidationError("--port and --socket exclude each other.") }
@@ -42,6 +45,7 @@ struct WebCommand: HostCommand {
         var arguments = context.output.json ? ["--json"] : []
         if let socket { arguments += ["--socket", socket] }
         if let port { arguments += ["--port", String(port)] }
+        if allowActions { arguments.append("--allow-actions") }
         // The started program reads the configuration, and finds all of it in the environment.
         let variables = try resolution.variables()
         let program = try OwnProgram.sibling("sharedcore-web")

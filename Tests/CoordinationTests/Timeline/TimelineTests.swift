@@ -94,7 +94,7 @@ struct TimelineTests {
             #expect(sentence.hasSuffix("."))
             #expect(
                 sentence.contains("12") || sentence.contains("34")
-                    || [.problem, .pushEnded, .pushForgotten].contains(kind))
+                    || [.problem, .pushEnded, .pushForgotten, .operated, .unknown].contains(kind))
             sentences.insert(sentence)
         }
         #expect(sentences.count == TimelineEntry.Kind.allCases.count)
@@ -308,6 +308,18 @@ struct TimelineTests {
         let report = TimelineChecker.check(try await Timeline(store).history())
         #expect(report.violations.map(\.rule) == [.c15, .c15, .c15])
         #expect(report.entryCount == 0)
+    }
+
+    @Test("C15: an entry of a kind that a later release adds is shown, and breaks no rule")
+    func laterKind() async throws {
+        let store = try await open()
+        var bytes = entry(.operated, by: store, reason: "why").encoded()
+        bytes[1] = 200
+        try await store.put(".sharedcore/timeline/later", bytes)
+        let history = try await Timeline(store).history()
+        #expect(history.records.map(\.entry.kind) == [.unknown])
+        #expect(history.records.map(\.entry.reason) == ["why"])
+        #expect(TimelineChecker.check(history).violations.isEmpty)
     }
 
     @Test("following delivers what stands, then each entry once")

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Platform
 internal import Subprocess
 internal import TestSupport
 internal import Testing
@@ -6,6 +7,28 @@ internal import Testing
 /// Backups at the shell.
 @Suite("The commands of backups")
 struct BackupCommandTests {
+    @Test("compact gives back what the journal had too much, loses nothing, and stands on the timeline with the user")
+    func compact() async throws {
+        try await HostProgram.using("file") { program in
+            let text = String(repeating: "x", count: 50_000)
+            for number in 0..<8 { _ = try await program.run("put", "key", "\(number)" + text) }
+            let compacted = try await program.run("compact", "--json")
+            let receipt = try #require(try compacted.objects().first)
+            guard case .object(let before) = receipt["before"], case .object(let after) = receipt["after"],
+                case .number(let long) = before["diskBytes"], case .number(let short) = after["diskBytes"]
+            else {
+                Issue.record("\(compacted)")
+                return
+            }
+            #expect(short + 200_000 < long)
+            #expect(try await program.run("get", "key").output.hasPrefix("7x"))
+            let told = try await program.run("timeline", "--json").objects().compactMap { $0["reason"] }
+            #expect(told == [.text("user \(OwnProcess.user) has the journal compacted")])
+            #expect(try await program.run("check").status == 0)
+            #expect(try await program.run("compact", "--group", "mistyped").status == 1)
+        }
+    }
+
     @Test("A group is written to a directory, comes back, and goes on above all revisions (contract S16)")
     func roundTrip() async throws {
         let program = try HostProgram()

@@ -49,6 +49,48 @@ struct OwnershipCommandTests {
             ])
     }
 
+    @Test(
+        "The owner is asked to end and hands over; a stopped process is said not to have ended, and killed with --kill",
+        arguments: ["file", "zmq"])
+    func sessionsAreEnded(backend: String) async throws {
+        try await HostProgram.using(backend) { program in
+            try prepare(program)
+            _ = try await program.running("main", "--json") { main in
+                try await main.untilOutput(has: 1)
+                let handed = try await program.run("end-session", "--owner", "--json")
+                #expect(handed.status == 0, "\(handed)")
+                #expect(try handed.objects().first?["event"] == .text("handedOver"))
+            }
+            let released = try await program.run("timeline", "--json").objects()
+            #expect(released.contains { $0["event"] == .text("released") })
+            #expect(try await program.run("end-session", "--owner").status == 1)
+            #expect(try await program.run("end-session", "12345").status == 1)
+
+            _ = try await program.running("main", "--json") { main in
+                try await main.untilOutput(has: 1)
+                let status = try #require(try await program.run("status", "--json").objects().first)
+                guard case .object(let owner) = status["owner"], case .number(let pid) = owner["pid"],
+                    case .array(let sessions) = status["sessions"]
+                else { throw NothingPrinted(end: status) }
+                let ids = sessions.compactMap { session -> String? in
+                    guard case .object(let session) = session, session["pid"] == .number(pid),
+                        case .text(let id) = session["id"]
+                    else { return nil }
+                    return id
+                }
+                let id = try #require(ids.first)
+                try main.send(.suspend)
+                let patient = try await program.run("end-session", id, "--timeout", "200ms", "--json")
+                #expect(patient.status == 1 && patient.output.contains("running"), "\(patient)")
+                let killed = try await program.run("end-session", id, "--kill", "--json")
+                #expect(killed.status == 0, "\(killed)")
+            }
+            let told = try await program.run("timeline", "--json").objects().filter { $0["event"] == .text("operated") }
+            #expect(told.count == 3)
+            #expect(try await program.run("check").status == 0)
+        }
+    }
+
     @Test("A message that does not come is a timeout with status 1 (contract C7)")
     func timeout() async throws {
         let ended = try await HostProgram().run("executor", "--call-id", "none", "--timeout", "200ms", "--json")

@@ -40,4 +40,22 @@ struct ExecutorSlotsTests {
         #expect(given.values.withLock { $0 } == [true, true, true, true, true, false])
         #expect(await slots.take() == false)
     }
+
+    @Test("While paused, no slot is given; what came meanwhile gets one afterwards")
+    func paused() async throws {
+        let slots = ExecutorSlots(limit: 2)
+        #expect(await slots.take())
+        slots.setPaused(true)
+        let given = Counter()
+        let task = Task {
+            let isGiven = await slots.take()
+            given.values.withLock { $0.append(isGiven) }
+        }
+        slots.giveBack()
+        slots.setLimit(3)
+        #expect(given.count == 0)
+        slots.setPaused(false)
+        await task.value
+        #expect(given.values.withLock { $0 } == [true])
+    }
 }

@@ -66,6 +66,60 @@ struct RetryTests {
         #expect(
             try await program.pushes() == [
                 "waiting": .number(0), "taken": .number(0), "givenUp": .number(0), "forMain": .number(0),
+                "paused": .flag(false),
+            ])
+    }
+
+    @Test("A push that was given up is dropped on request, and no other one; the timeline has the user")
+    func dropped() async throws {
+        let program = try program("exit 9", attempts: 1)
+        try await ServingHost.serve(program) { host in
+            for callID in ["1@x", "2@x"] {
+                _ = try await host.program.run("push", callID)
+                try await host.until("givenUp", of: callID)
+            }
+        }
+        let dropped = try await program.run("push", "--drop", "1@x", "--json")
+        #expect(try dropped.objects() == [["event": .text("dropped"), "callID": .text("1@x"), "count": .number(1)]])
+        let left = try await program.run("push", "--given-up", "--json").objects().map { $0["callID"] }
+        #expect(left == [.text("2@x")])
+        let again = try await program.run("push", "--drop", "1@x")
+        #expect(again.status == 1 && again.errors.contains("no push of “1@x” is given up"), "\(again)")
+        let told = try await program.run("timeline", "--json").objects().filter { $0["event"] == .text("operated") }
+        #expect(told.map { $0["reason"] } == [.text("user \(OwnProcess.user) drops the given-up pushes of “1@x”")])
+        #expect(try await program.run("check").status == 0)
+    }
+
+    @Test("A paused host starts no Executor until it is resumed, also one that starts while paused")
+    func paused() async throws {
+        let program = try program("exit 0")
+        try await ServingHost.serve(program) { host in
+            _ = try await host.program.run("push", "1@x")
+            try await host.until("served", of: "1@x")
+            let paused = try await host.program.run("push", "--pause", "--json")
+            #expect(try paused.objects() == [["event": .text("paused"), "changed": .flag(true)]])
+            try await host.until("it is paused") { $0["event"] == .text("paused") }
+            _ = try await host.program.run("push", "2@x")
+        }
+        let again = try await program.run("push", "--pause", "--json")
+        #expect(try again.objects() == [["event": .text("paused"), "changed": .flag(false)]])
+        try await ServingHost.serve(program) { host in
+            try await host.until("it is paused") { $0["event"] == .text("paused") }
+            _ = try await host.program.run("push", "3@x")
+            // In its turn: by now the Executor of the first would have been started.
+            try await eventually("a push is in hand", timeout: TestTimeout.long) {
+                try await host.program.pushes()["taken"] == .number(1)
+            }
+            #expect(try await host.program.pushes()["paused"] == .flag(true))
+            #expect(try host.events("started").isEmpty)
+            _ = try await host.program.run("push", "--resume")
+            try await host.until("served", of: "2@x")
+            try await host.until("served", of: "3@x")
+        }
+        let told = try await program.run("timeline", "--json").objects().filter { $0["event"] == .text("operated") }
+        #expect(
+            told.map { $0["reason"] } == [
+                .text("user \(OwnProcess.user) pauses the host"), .text("user \(OwnProcess.user) resumes the host"),
             ])
     }
 

@@ -38,6 +38,7 @@ struct ServeCommandTests {
         #expect(
             try await program.pushes() == [
                 "waiting": .number(0), "taken": .number(0), "givenUp": .number(0), "forMain": .number(0),
+                "paused": .flag(false),
             ])
     }
 

@@ -147,7 +147,8 @@ class StatusTests(unittest.TestCase):
                 # The Main has begun to take none.
                 self.assertEqual(reader.status().pushes, PushCounts(0, 0, 0, 1))
                 shown = program_status(folder)
-                self.assertEqual(shown["pushes"], {"waiting": 0, "taken": 0, "givenUp": 0, "forMain": 1})
+                self.assertEqual(
+                    shown["pushes"], {"waiting": 0, "taken": 0, "givenUp": 0, "forMain": 1, "paused": False})
                 self.assertEqual(shown["calls"], {"open": 0, "moving": 0, "ended": 1})
 
     def test_reader_leaves_no_trace(self) -> None:

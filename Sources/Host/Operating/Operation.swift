@@ -1,0 +1,296 @@
+internal import Coordination
+internal import CoreAPI
+internal import FileNotifyBackend
+internal import Platform
+internal import ProgramOutput
+internal import SharedCoreConfiguration
+
+/// An act of a person in a group, by a command or from the page. Both have it done by the same function.
+///
+/// The timeline has it before it is done or in the same commit, as `operated` with the user: nothing is done unseen.
+enum Operation: Hashable, Sendable {
+    /// Puts the pushes that were given up among the others again.
+    case retryPushes
+    /// Forgets the pushes of a call-id that were given up.
+    case dropPushes(CallID)
+    /// Keeps the host from starting Executors, until ``resumeHost``.
+    case pauseHost
+    case resumeHost
+    /// Asks the owner's process to end, so that its core stops and the ownership is released. With an epoch, only that one.
+    case handOver(epoch: Revision?, isForced: Bool)
+    /// Asks the process of a session, by its id as `status` prints it, to end.
+    case endSession(String, isForced: Bool)
+    /// Replaces the journal by one with a snapshot.
+    case compact
+}
+
+/// The outcome of an operation.
+struct OperationReceipt: Sendable {
+    let text: String
+    let json: JSONObject
+    /// False if the operation was begun and is not done, such as where a process does not end in time.
+    var isDone = true
+}
+
+extension CommandContext {
+    /// Does an operation in the configured group, with a session for it alone.
+    ///
+    /// - Parameters:
+    ///   - command: The command's name, for messages and as the session's.
+    ///   - user: The user who acts.
+    ///   - patience: How long a process that is asked to end may take.
+    func perform(
+        _ operation: Operation, for command: String, by user: UInt32 = OwnProcess.user,
+        patience: Duration = Operator.patience
+    ) async throws -> OperationReceipt {
+        if operation == .compact { return try await compact(by: user) }
+        try requirePresentGroup()
+        let group = try await openGroup(
+            as: SessionDescription(role: .tool, name: "sharedcore \(command)"), for: command)
+        return try await group.closing {
+            try await Operator(group: group, user: user, patience: patience).perform(operation, in: self)
+        }
+    }
+
+    /// How often a compaction is begun that another process has overtaken.
+    private static let compactionCount = 3
+
+    private func compact(by user: UInt32) async throws -> OperationReceipt {
+        let place = try directoryOfFiles(for: "compact")
+        try requirePresentGroup(at: place)
+        let group: FileGroup
+        do throws(SharedCoreError) {
+            group = try await FileGroup.open(
+                directory: place, as: SessionDescription(role: .tool, name: "sharedcore compact"))
+        } catch {
+            throw try CommandFailure.opening(error, with: resolution)
+        }
+        return try await group.closing {
+            try await Operator(group: group, user: user).note("has the journal compacted")
+            let before = JournalTotal(of: place)
+            for _ in 0..<Self.compactionCount {
+                guard try await group.compactNow() else { continue }
+                let after = JournalTotal(of: place)
+                return OperationReceipt(
+                    text: "The journal has \(after.byteCount.counting("byte")); it had \(before.byteCount).",
+                    json: ["event": "compacted", "before": .object(before.json), "after": .object(after.json)])
+            }
+            throw CommandFailure(.unavailable, "other processes replace the journal at this moment; try again")
+        }
+    }
+}
+
+/// The journals of a group's directory together.
+struct JournalTotal: Hashable, Sendable {
+    let count: Int
+    let byteCount: Int
+    let allocatedByteCount: Int
+
+    init(of directory: String) {
+        let journals = FileGroup.journals(in: directory)
+        count = journals.count
+        byteCount = journals.reduce(0) { $0 + $1.byteCount }
+        allocatedByteCount = journals.reduce(0) { $0 + $1.allocatedByteCount }
+    }
+
+    /// `count bytes diskBytes`.
+    var json: JSONObject {
+        [
+            "count": .integer(Int64(count)), "bytes": .integer(Int64(byteCount)),
+            "diskBytes": .integer(Int64(allocatedByteCount)),
+        ]
+    }
+}
+
+/// Does operations through a handle, for a user.
+struct Operator: Sendable {
+    /// How long a process that is asked to end may take, unless said otherwise.
+    static let patience = Duration.seconds(10)
+    private static let pause = Duration.milliseconds(50)
+
+    let group: any SharedGroup
+    let user: UInt32
+    var patience = Self.patience
+    private let clock = SystemClock()
+
+    init(group: any SharedGroup, user: UInt32, patience: Duration = Self.patience) {
+        self.group = group
+        self.user = user
+        self.patience = patience
+    }
+
+    func perform(_ operation: Operation, in context: CommandContext) async throws -> OperationReceipt {
+        switch operation {
+        case .retryPushes: try await retryPushes(in: try context.resolution.pushQueue(of: group))
+        case .dropPushes(let callID): try await drop(callID, in: try context.resolution.pushQueue(of: group))
+        case .pauseHost: try await pauseHost()
+        case .resumeHost: try await resumeHost()
+        case .handOver(let epoch, let isForced): try await handOver(of: epoch, isForced: isForced)
+        case .endSession(let id, let isForced): try await endSession(id, isForced: isForced)
+        case .compact: try await context.perform(operation, for: "compact", by: user)
+        }
+    }
+
+    /// Tells the timeline what the user does.
+    func note(_ sentence: String) async throws(SharedCoreError) {
+        var transaction = Transaction()
+        try note(sentence, in: &transaction)
+        _ = try await group.commit(transaction)
+        try await Timeline(group).trim()
+    }
+
+    private func note(_ sentence: String, in transaction: inout Transaction) throws(SharedCoreError) {
+        let entry = TimelineEntry(
+            .operated, by: group.session, reason: "user \(user) \(sentence)", at: clock.now(), bootID: clock.bootID)
+        try Timeline(group).append(entry, to: &transaction)
+    }
+
+    // MARK: - Pushes
+
+    private func retryPushes(in queue: PushQueue) async throws -> OperationReceipt {
+        try await note("has the pushes tried anew that were given up")
+        let (count, left) = try await queue.retryFailures()
+        return OperationReceipt(
+            text: count.counting("push is", "pushes are") + " tried anew"
+                + (left > 0
+                    ? "; \(left.counting("stays", "stay")) given up, for want of room in push.capacity." : "."),
+            json: ["event": "retried", "count": .integer(Int64(count)), "left": .integer(Int64(left))])
+    }
+
+    private func drop(_ callID: CallID, in queue: PushQueue) async throws -> OperationReceipt {
+        let count = try await queue.dropFailures(of: callID) {
+            (transaction: inout Transaction) throws(SharedCoreError) in
+            try note("drops the given-up pushes of “\(callID.text)”", in: &transaction)
+        }
+        guard count > 0 else {
+            throw CommandFailure(.no, "no push of “\(ValueText.oneLine(callID.text))” is given up")
+        }
+        try await Timeline(group).trim()
+        return OperationReceipt(
+            text: count.counting("push is", "pushes are") + " dropped.",
+            json: ["event": "dropped", "callID": .text(callID.text), "count": .integer(Int64(count))])
+    }
+
+    // MARK: - The host
+
+    private func pauseHost() async throws -> OperationReceipt {
+        var transaction = Transaction()
+        transaction.require(.absent(HostPause.key))
+        transaction.put(HostPause.key, HostPause(user: user).bytes)
+        try note("pauses the host", in: &transaction)
+        let isNew = try await commit(transaction)
+        return OperationReceipt(
+            text: isNew ? "The host is paused: pushes wait." : "The host is paused already.",
+            json: ["event": "paused", "changed": .flag(isNew)])
+    }
+
+    private func resumeHost() async throws -> OperationReceipt {
+        var isChanged = false
+        if let entry = try await group.get(HostPause.key) {
+            var transaction = Transaction()
+            transaction.require(.revision(HostPause.key, entry.revision))
+            transaction.delete(HostPause.key)
+            try note("resumes the host", in: &transaction)
+            isChanged = try await commit(transaction)
+        }
+        return OperationReceipt(
+            text: isChanged ? "The host goes on." : "The host is not paused.",
+            json: ["event": "resumed", "changed": .flag(isChanged)])
+    }
+
+    /// - Returns: False if another process has done the same in between.
+    private func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Bool {
+        do throws(SharedCoreError) {
+            _ = try await group.commit(transaction)
+        } catch {
+            guard error.guardFailure?.condition.key == HostPause.key else { throw error }
+            return false
+        }
+        try await Timeline(group).trim()
+        return true
+    }
+
+    // MARK: - Sessions
+
+    private func handOver(of epoch: Revision?, isForced: Bool) async throws -> OperationReceipt {
+        guard let owner = try await GroupOwner.current(in: group) else {
+            throw CommandFailure(.no, "nobody owns the core")
+        }
+        if let epoch, owner.epoch != epoch {
+            throw CommandFailure(.no, "epoch \(epoch) does not own any more; epoch \(owner.epoch) does")
+        }
+        // The process that owns for a Main that rests runs no core, and does more than that.
+        if let resting = try await RestingMain.current(in: group) {
+            throw CommandFailure(
+                .no, "no core runs: pid \(owner.process.pid) owns for main “\(resting.name)”, which rests")
+        }
+        guard let session = try await self.session({ $0.id == owner.session }) else {
+            throw CommandFailure(.no, "epoch \(owner.epoch) does not own any more")
+        }
+        let isEnded = try await end(
+            session, isForced: isForced,
+            "asks the owner, epoch \(owner.epoch), to hand over: \(owner.role) “\(owner.name)”, pid \(owner.process.pid)"
+        )
+        return receipt(
+            of: session, isEnded, event: "handedOver", "Epoch \(owner.epoch) is over",
+            more: ["epoch": .natural(owner.epoch.rawValue)])
+    }
+
+    private func endSession(_ id: String, isForced: Bool) async throws -> OperationReceipt {
+        guard let session = try await self.session({ $0.id.description == id }) else {
+            throw CommandFailure(.no, "there is no session “\(ValueText.oneLine(id))”; “sharedcore status” lists them")
+        }
+        let isEnded = try await end(
+            session, isForced: isForced,
+            "ends session \(session.id): \(session.role) “\(session.name)”, pid \(session.process.pid)")
+        return receipt(of: session, isEnded, event: "ended", "Session \(session.id) has ended", more: [:])
+    }
+
+    private func receipt(
+        of session: Session, _ isEnded: Bool, event: String, _ sentence: String, more: JSONObject
+    ) -> OperationReceipt {
+        var json: JSONObject = [
+            "event": .text(isEnded ? event : "running"), "session": .text(session.id.description),
+            "pid": .integer(Int64(session.process.pid)),
+        ]
+        for (name, value) in more.members { json.append(name, value) }
+        return OperationReceipt(
+            text: isEnded
+                ? sentence + "."
+                : "Process \(session.process.pid) was told to end, and has not ended within "
+                    + "\(DurationText.write(patience)).",
+            json: json, isDone: isEnded)
+    }
+
+    private func session(_ isMeant: (Session) -> Bool) async throws(SharedCoreError) -> Session? {
+        try await group.sessions().first(where: isMeant)
+    }
+
+    /// Signals the process of a session, as one that stops it in order, or at once.
+    ///
+    /// - Returns: Whether the session has ended in time.
+    private func end(_ session: Session, isForced: Bool, _ sentence: String) async throws -> Bool {
+        let (id, process) = (session.id, session.process)
+        guard process.bootID == clock.bootID else {
+            throw CommandFailure(.unavailable, "session \(id) is one of another machine: end it there")
+        }
+        guard process != .current else { throw CommandFailure(.no, "session \(id) is this process's own") }
+        try await note(sentence + (isForced ? ", by SIGKILL" : ""))
+        let outcome = await LocalProcessControl().signal(isForced ? .kill : .terminate, to: process) { [group] in
+            guard let prover = group as? any SessionProver else {
+                return "the backend does not prove which process has a session"
+            }
+            return await prover.doubt(that: process, has: id)
+        }
+        if case .impossible(let reason) = outcome {
+            throw CommandFailure(.unavailable, "session \(id) is not ended: \(reason)")
+        }
+        let deadline = clock.now().advanced(by: patience)
+        // Listing the sessions ends those of processes that have ended.
+        while try await self.session({ $0.id == id }) != nil {
+            guard clock.now() < deadline else { return false }
+            try await clock.sleep(until: clock.now().advanced(by: Self.pause))
+        }
+        return true
+    }
+}

@@ -1,0 +1,58 @@
+internal import Coordination
+internal import CoreAPI
+package import ProgramOutput
+
+/// An action of a person who reads the documents: an ``Operation`` of the commands.
+package struct GroupAction: Sendable {
+    let operation: Operation
+
+    /// The names of all actions.
+    package static let names = [
+        "retry-pushes", "drop-push", "pause-host", "resume-host", "hand-over", "end-session", "compact",
+    ]
+
+    /// - Parameters:
+    ///   - name: One of ``names``.
+    ///   - arguments: `call-id` of `drop-push`, `epoch` of `hand-over`, `session` of `end-session`.
+    /// - Returns: Nil where an argument is missing or wrong.
+    package init?(_ name: String, _ arguments: [String: String]) {
+        switch name {
+        case "retry-pushes": operation = .retryPushes
+        case "drop-push":
+            guard let callID = arguments["call-id"].flatMap(PushID.callID) else { return nil }
+            operation = .dropPushes(callID)
+        case "pause-host": operation = .pauseHost
+        case "resume-host": operation = .resumeHost
+        case "hand-over":
+            // The person has seen this ownership: another one is not meant.
+            guard let epoch = arguments["epoch"].flatMap({ UInt64($0) }) else { return nil }
+            operation = .handOver(epoch: Revision(rawValue: epoch), isForced: false)
+        case "end-session":
+            guard let session = arguments["session"] else { return nil }
+            operation = .endSession(session, isForced: false)
+        case "compact": operation = .compact
+        default: return nil
+        }
+    }
+}
+
+extension GroupReports {
+    /// Takes an action, as the command does.
+    ///
+    /// - Parameter user: The user who acts.
+    /// - Returns: What the command prints: `text`, and the fields of its `--json`.
+    package nonisolated func take(_ action: GroupAction, by user: UInt32) async throws(Failure) -> JSONObject {
+        do {
+            let receipt = try await context.perform(action.operation, for: "web", by: user)
+            var document: JSONObject = ["text": .text(receipt.text), "done": .flag(receipt.isDone)]
+            for (name, value) in receipt.json.members { document.append(name, value) }
+            return document
+        } catch let failure as CommandFailure {
+            throw Failure(cause: failure, isInvalid: false)
+        } catch let error as SharedCoreError {
+            throw Failure(cause: CommandFailure(error), isInvalid: false)
+        } catch {
+            throw Failure(cause: CommandFailure(.unavailable, "\(error)"), isInvalid: false)
+        }
+    }
+}
