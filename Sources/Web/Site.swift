@@ -123,6 +123,8 @@ final class Site: Sendable {
         case "/api/inbox": return try await reports.inbox()
         case "/api/calls": return try await reports.calls()
         case "/api/pushes": return try await reports.pushes()
+        case "/api/groups": return try await reports.groups()
+        case "/api/memory": return try await reports.memory()
         case "/api/mailboxes": return try await reports.mailboxes()
         case "/api/check": return try await reports.check()
         case "/api/timeline":

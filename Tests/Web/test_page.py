@@ -73,6 +73,7 @@ class Page(Case):
         group.run("put", HOSTILE.replace("/", "|"), "1")
         group.run("mailbox", "send", "jobs", "1", "--queue")
         group.run("push", "pushed")
+        group.run("--group", "other-group", "put", "key", "value")
         group.start("main", stderr=subprocess.DEVNULL)
         until(lambda: group.lines("inbox") and group.lines("calls"), "the core has delivered and begun a call")
         web = Web(group)
@@ -94,6 +95,11 @@ class Page(Case):
         self.assertIn("waiting&lt;b&gt;", part("inbox"))
         self.assertIn("&lt;img src=x onerror=alert(1)&gt;", part("calls"))
         self.assertIn("jobs", part("mailboxes"))
+        self.assertIn("other-group", part("groups"))
+        self.assertIn("try (shown here)", part("groups"))
+        self.assertRegex(part("about"), r"1, \d+ \w+; \d+ \w+ on the disk")
+        self.assertRegex(part("inbox-counts"), r"1 waiting, 0 in hand, the oldest since (\d|at)")
+        self.assertRegex(part("sessions"), r"\d+ [KM]iB")
         self.assertIn("&lt;script&gt;alert(1)&lt;|script&gt;\\u{202E}", part("keys"))
         body = shown.split("</header>", 1)[1].split("<script>", 1)[0]
         for element in ("<img", "<b>", "<i>"):

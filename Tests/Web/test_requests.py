@@ -4,6 +4,7 @@ Scripts/try-web runs it; PROGRAMS is the directory of the programs.
 """
 
 import base64
+import datetime
 import hashlib
 import json
 import os
@@ -22,7 +23,8 @@ PROGRAMS = os.environ["PROGRAMS"]
 CORE = f"{sys.executable} {os.path.abspath(os.path.dirname(__file__))}/core.py"
 HOSTILE = "<script>alert(1)</script>\u202e\"'&"
 DOCUMENTS = [
-    "status", "inbox", "calls", "pushes", "mailboxes", "check", "timeline", "store", "store?prefix=.sharedcore",
+    "status", "inbox", "calls", "pushes", "mailboxes", "check", "timeline", "store", "store?prefix=.sharedcore", "groups",
+    "memory",
 ]
 
 
@@ -264,7 +266,15 @@ class Documents(Case):
     def test_inbox_and_mailboxes_are_counted(self):
         inbox = self.web.document("inbox")
         self.assertEqual((inbox["waiting"], inbox["taken"]), (1, 0))
-        self.assertEqual([m["callID"] for m in inbox["messages"]], ["waiting<b>"])
+        (message,) = inbox["messages"]
+        self.assertEqual(message["callID"], "waiting<b>")
+        # It came between these two entries of the timeline.
+        records = self.run_.lines("timeline")
+        earlier = [r["at"] for r in records if r["revision"] <= message["revision"]]
+        later = [r["at"] for r in records if r["revision"] > message["revision"]]
+        near = lambda shown, at: abs(datetime.datetime.fromisoformat(shown) - datetime.datetime.fromisoformat(at))
+        self.assertLess(near(message["after"], earlier[-1]).total_seconds(), 1)
+        self.assertLess(near(message["before"], later[0]).total_seconds(), 1)
         rows = {(m["kind"], m["name"]): m for m in self.web.document("mailboxes")["mailboxes"]}
         self.assertEqual(rows[("queue", "jobs/" + HOSTILE)]["waiting"], 1)
         self.assertEqual(rows[("latest", "latest")]["waiting"], 1)
@@ -460,6 +470,69 @@ class Actions(Case):
         self.assertEqual((answer.status, answer.json["event"]), (200, "compacted"))
         self.assertEqual(web.document("entry?key=key")["bytes"], 50000)
         self.assertEqual(len(self.operated(group)), 1)
+
+
+class Directory(Case):
+    """All groups of the directory are shown, with the sizes of their journals and the memory of processes."""
+
+    def test_all_groups_are_listed(self):
+        group = self.group()
+        for name in ("another", "third"):
+            group.run("--group", name, "put", "key", "value")
+        group.run("--group", "third", "push", "--pause")
+        group.start("--group", "another", "main", stderr=subprocess.DEVNULL)
+        owner = lambda: group.lines("--group", "another", "status")[0]["owner"]
+        until(owner, "a Main owns")
+        os.mkdir(group.path + "/groups/empty", 0o700)
+        with open(group.path + "/groups/file", "w"):
+            pass
+        damaged = group.path + "/groups/damaged"
+        subprocess.run(["cp", "-r", group.path + "/groups/third", damaged], check=True)
+        for name in os.listdir(damaged):
+            if name.startswith("journal-"):
+                with open(f"{damaged}/{name}", "r+b") as file:
+                    file.write(b"\xff" * 4096)
+        web = Web(group)
+        web.sign_in()
+        document = web.document("groups")
+        rows = {g["name"]: g for g in document["groups"]}
+        self.assertEqual(list(rows), ["another", "damaged", "third", "try"])
+        self.assertEqual([g["name"] for g in document["groups"] if g["isShown"]], ["try"])
+        self.assertEqual((rows["another"]["owner"]["pid"], rows["try"]["owner"]), (owner()["pid"], None))
+        self.assertEqual((rows["another"]["sessions"], rows["try"]["sessions"]), (1, 0))
+        self.assertEqual((rows["third"]["pushes"]["paused"], rows["try"]["pushes"]["paused"]), (True, False))
+        self.assertEqual(rows["try"]["store"]["keys"], group.lines("status")[0]["store"]["keys"])
+        self.assertIsNotNone(rows["damaged"]["error"])
+        for name in ("another", "third", "try"):
+            self.assertIsNone(rows[name]["error"])
+            journals = [n for n in os.listdir(f"{group.path}/groups/{name}") if n.startswith("journal-")]
+            sizes = [os.stat(f"{group.path}/groups/{name}/{n}") for n in journals]
+            self.assertEqual(rows[name]["journals"], {
+                "count": len(journals), "bytes": sum(s.st_size for s in sizes),
+                "diskBytes": sum(s.st_blocks * 512 for s in sizes)})
+        # Reading them leaves no trace.
+        again = {g["name"]: g["revision"] for g in web.document("groups")["groups"] if g["error"] is None}
+        self.assertEqual(again, {n: g["revision"] for n, g in rows.items() if g["error"] is None})
+
+    def test_memory_of_a_hub_and_its_clients(self):
+        group = self.group(SHAREDCORE_BACKEND="zmq")
+        main = group.start("main", stderr=subprocess.DEVNULL)
+        main.stdout.readline()
+        web = Web(group)
+        web.sign_in()
+        hub = web.document("status")["hub"]["pid"]
+        self.addCleanup(group.run, "hub", "--stop", check=False)
+
+        def private(pid):
+            text = open(f"/proc/{pid}/status").read()
+            return sum(int(n) for n in re.findall(r"(?:RssAnon|VmSwap):\s+(\d+)", text)) << 10
+
+        memory = web.document("memory")
+        self.assertEqual(memory["hub"]["pid"], hub)
+        self.assertEqual([p["pid"] for p in memory["processes"]], [main.pid])
+        for shown in (memory["hub"], memory["processes"][0]):
+            self.assertLess(abs(shown["bytes"] - private(shown["pid"])), 8 << 20, shown)
+            self.assertGreater(shown["bytes"], 1 << 18)
 
 
 class Absence(Case):

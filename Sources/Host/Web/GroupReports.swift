@@ -151,16 +151,26 @@ package actor GroupReports {
         try await read { group, context in try await StatusOverview(of: group, in: context).json }
     }
 
-    /// `revision waiting taken messages[]{callID,revision,taken} more`: the messages that wait to be acknowledged, the
-    /// oldest first, without sender and text.
+    /// `revision waiting taken messages[]{callID,revision,taken,after,before} more`: the messages that wait to be acknowledged,
+    /// the oldest first, without sender and text. A message has no time of its own: `after` and `before` are those of the
+    /// entries of the timeline around it, or null.
     package func inbox() async throws(Failure) -> JSONObject {
         try await read { group, _ in
             let messages = try await Inbox(group).unacknowledged()
+            let records = try await Timeline(group).history().records
+            let clock = WallTime()
             let taken = messages.count(where: \.isTaken)
+            // Both are in the order of the revisions.
+            var next = 0
+            func time(_ index: Int) -> JSONValue {
+                guard records.indices.contains(index) else { return .null }
+                return .optional(clock.text(of: records[index].entry.at, in: records[index].entry.bootID))
+            }
             let listed = Self.beginning(of: messages) { message in
-                [
+                while next < records.count, records[next].revision <= message.revision { next += 1 }
+                return [
                     "callID": .text(message.callID.text), "revision": .natural(message.revision.rawValue),
-                    "taken": .flag(message.isTaken),
+                    "taken": .flag(message.isTaken), "after": time(next - 1), "before": time(next),
                 ]
             }
             return [
@@ -373,7 +383,7 @@ package actor GroupReports {
     // MARK: - Reading
 
     /// Reads the group through the open handle, or through one for this read alone where readers hold one revision.
-    private func read<Result: Sendable>(
+    func read<Result: Sendable>(
         _ body: @Sendable (any SharedGroup, CommandContext) async throws -> Result
     ) async throws(Failure) -> Result {
         try await withHandle { handle, context in try await body(handle.group, context) }

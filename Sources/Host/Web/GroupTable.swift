@@ -1,0 +1,96 @@
+internal import Coordination
+internal import CoreAPI
+internal import FileNotifyBackend
+internal import Platform
+package import ProgramOutput
+internal import SharedCoreConfiguration
+
+/// All groups of the directory that the shown one is in, and the memory of processes.
+extension GroupReports {
+    /// The most groups of a document: each is opened for it.
+    private static let groupCount = 100
+    /// How long opening one of them may take.
+    private static let patience = Duration.seconds(2)
+
+    /// `groups[] more`: the groups in the directory of the shown one, by name, each with `name isShown journals{count,bytes,diskBytes}
+    /// sessions error`, and `revision owner asked host pushes store` as `status --json` prints them. Where one cannot be read,
+    /// `error` tells why, and these are left out. None where the group is not in files of this machine.
+    package nonisolated func groups() async throws(Failure) -> JSONObject {
+        do {
+            guard let own = try context.presentDirectoryOfFiles() else {
+                return ["groups": .array([]), "more": .flag(false)]
+            }
+            let (parent, ownName) = Directory.parts(of: own)
+            let names = try Directory(path: parent).names().filter {
+                !FileGroup.journals(in: parent + "/" + $0).isEmpty
+            }
+            .sorted()
+            var rows: [JSONValue] = []
+            for name in names.prefix(Self.groupCount) {
+                rows.append(.object(await row(of: name, in: parent, isShown: name == ownName)))
+            }
+            return ["groups": .array(rows), "more": .flag(rows.count < names.count)]
+        } catch let failure as CommandFailure {
+            throw Failure(cause: failure, isInvalid: false)
+        } catch let error as SharedCoreError {
+            throw Failure(cause: CommandFailure(error), isInvalid: false)
+        } catch {
+            throw Failure(cause: CommandFailure(.unavailable, "\(error)"), isInvalid: false)
+        }
+    }
+
+    private nonisolated func row(of name: String, in parent: String, isShown: Bool) async -> JSONObject {
+        var row: JSONObject = [
+            "name": .text(name), "isShown": .flag(isShown),
+            "journals": .object(JournalTotal(of: parent + "/" + name).json),
+        ]
+        do {
+            let overview = try await overview(of: name, isShown: isShown)
+            row.append("sessions", .integer(Int64(overview.sessions.count)))
+            row.append("error", .null)
+            let shown: Set = ["revision", "owner", "asked", "host", "pushes", "store"]
+            for (name, value) in overview.json.members where shown.contains(name) { row.append(name, value) }
+        } catch {
+            row.append("sessions", .null)
+            row.append("error", .text(Self.sentence(of: error)))
+        }
+        return row
+    }
+
+    private static func sentence(of error: any Error) -> String {
+        switch error {
+        case let failure as Failure: failure.message
+        case let error as SharedCoreError: error.sentence
+        default: "\(error)"
+        }
+    }
+
+    private nonisolated func overview(of name: String, isShown: Bool) async throws -> StatusOverview {
+        if isShown { return try await overview() }
+        // A hub serves one group, and what it keeps in files can be read beside it.
+        let context = context.with([Settings.group.name: name, Settings.backend.name: "file"])
+        let group = try await context.openToRead(
+            for: "web", until: CommandDeadline(after: Self.patience, by: context.clock))
+        return try await group.closing { try await StatusOverview(of: group, in: context) }
+    }
+
+    /// `hub{pid,bytes} processes[]{pid,bytes} more`: the private memory of the hub of this machine, and of each process with a
+    /// session, with its children. A process of another machine, or that cannot be seen, is left out.
+    package func memory() async throws(Failure) -> JSONObject {
+        try await read { group, context in
+            let hub = try context.servingHub()?.pid.flatMap { ProcessIdentity(of: $0) }
+            var seen: Set<ProcessIdentity> = []
+            let processes = try await group.sessions().map(\.process).filter { seen.insert($0).inserted }
+            let listed = processes.prefix(Self.pageCount).compactMap { Self.memory(of: $0) }
+            return [
+                "hub": hub.flatMap { Self.memory(of: $0) } ?? .null, "processes": .array(Array(listed)),
+                "more": .flag(processes.count > Self.pageCount),
+            ]
+        }
+    }
+
+    private static func memory(of process: ProcessIdentity) -> JSONValue? {
+        guard process.liveness == .alive, let byteCount = ProcessMemory.ownByteCount(of: process) else { return nil }
+        return .object(["pid": .integer(Int64(process.pid)), "bytes": .natural(byteCount)])
+    }
+}
