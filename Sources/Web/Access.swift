@@ -10,6 +10,9 @@ internal import Synchronization
 /// by the page alone, to the one port that it came from.
 final class Access: Sendable {
     private struct State {
+        var token: String
+        /// When the token ends.
+        var end: BootInstant
         var isUsed = false
         /// The cookie and the key of the browser that has exchanged the token.
         var session: (cookie: String, key: String)?
@@ -18,19 +21,31 @@ final class Access: Sendable {
     /// How long the token is valid.
     static let lifetime = Duration.seconds(60)
 
-    let token = Access.secret()
     private let port: UInt16?
     private let cookieName: String
     private let clock: any TimeSource
-    private let end: BootInstant
-    private let state = Mutex(State())
+    private let lifetime: Duration
+    private let state: Mutex<State>
 
     /// - Parameter listener: Where the server listens.
     init(at listener: StreamListener, lifetime: Duration = Access.lifetime, clock: any TimeSource = SystemClock()) {
         port = listener.port
         cookieName = Self.cookieName(at: listener)
         self.clock = clock
-        end = clock.now().advanced(by: lifetime)
+        self.lifetime = lifetime
+        state = Mutex(State(token: Self.secret(), end: clock.now().advanced(by: lifetime)))
+    }
+
+    var token: String { state.withLock { $0.token } }
+
+    /// Makes a token in place of the present one. The browser that is admitted stays so until another one has exchanged it.
+    ///
+    /// - Returns: The token.
+    func renew() -> String {
+        let token = Self.secret()
+        let end = clock.now().advanced(by: lifetime)
+        state.withLock { state in (state.token, state.end, state.isUsed) = (token, end, false) }
+        return token
     }
 
     /// 32 random bytes in hexadecimal digits.
@@ -90,16 +105,16 @@ final class Access: Sendable {
     ///
     /// - Returns: The key, and the header field that sets the cookie; nil for a token that is not valid, or not any more.
     func exchange(_ request: WebRequest) -> (key: String, cookie: String)? {
-        guard let given = request["x-sharedcore-token"], Self.isEqual(given, token), clock.now() < end else {
-            return nil
-        }
+        guard let given = request["x-sharedcore-token"] else { return nil }
         let session = (cookie: Self.secret(), key: Self.secret())
-        let isFirst = state.withLock { state in
-            defer { state.isUsed = true }
-            if !state.isUsed { state.session = session }
-            return !state.isUsed
+        let now = clock.now()
+        let isAdmitted = state.withLock { state in
+            guard Self.isEqual(given, state.token), now < state.end, !state.isUsed else { return false }
+            state.isUsed = true
+            state.session = session
+            return true
         }
-        guard isFirst else { return nil }
+        guard isAdmitted else { return nil }
         return (session.key, "Set-Cookie: \(cookieName)=\(session.cookie); HttpOnly; SameSite=Strict; Path=/")
     }
 

@@ -11,7 +11,8 @@ struct WebProgram: AsyncParsableCommand {
         commandName: "sharedcore-web", abstract: "Show a group on a page in a browser, live.",
         discussion: """
             It prints an address of 127.0.0.1, which is valid for one browser within 60 s, and serves until SIGINT or SIGTERM. \
-            The group is the one of the environment and the configuration file; it is read without a session.
+            SIGUSR1 has it print another address, for another browser. The group is the one of the environment and the \
+            configuration file; it is read without a session.
             """)
 
     @Option(help: "The port of 127.0.0.1; 0 chooses a free one.")
@@ -30,21 +31,33 @@ struct WebProgram: AsyncParsableCommand {
         // If it fails, a truncated file may end this process, as a process without a handler.
         try? BusErrorHandler.install()
         ProgramStart.requireResources(for: "sharedcore-web", threadCount: 8)
+        let renewals = await RenewalSignals()
         try await GroupReports.run(json: json) { reports in
             let listener =
                 try socket.map { try reports.listener(path: $0) } ?? GroupReports.listener(port: port)
             let site = try Site(of: reports, at: listener, allowsActions: allowActions)
             defer { site.stop() }
-            let token = site.access.token
-            let address = listener.port.map { "http://127.0.0.1:\($0)/#\(token)" } ?? "/#\(token)"
-            try await reports.print(
-                text: listener.port == nil
-                    ? "\(listener.location) serves the page “\(address)”, which is valid once within 60 s"
-                    : "\(address) is valid for one browser within 60 s",
-                json: [
-                    "event": "listening", "url": .text(address), "socket": .optional(socket), "expiresInMs": 60_000,
-                ])
-            try await site.run()
+            try await print(site.access.token, of: listener, reports)
+            try await withThrowingTaskGroup { group in
+                group.addTask { try await site.run() }
+                group.addTask {
+                    try await renewals.each { try await print(site.access.renew(), of: listener, reports) }
+                }
+                defer { group.cancelAll() }
+                try await group.next()
+            }
         }
+    }
+
+    /// Prints the address with a token.
+    private func print(_ token: String, of listener: StreamListener, _ reports: GroupReports) async throws {
+        let address = listener.port.map { "http://127.0.0.1:\($0)/#\(token)" } ?? "/#\(token)"
+        try await reports.print(
+            text: listener.port == nil
+                ? "\(listener.location) serves the page “\(address)”, which is valid once within 60 s"
+                : "\(address) is valid for one browser within 60 s",
+            json: [
+                "event": "listening", "url": .text(address), "socket": .optional(socket), "expiresInMs": 60_000,
+            ])
     }
 }

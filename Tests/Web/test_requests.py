@@ -56,6 +56,22 @@ class Admission(Case):
         time.sleep(61)
         self.assertEqual(self.web.exchange().status, 403)
 
+    def test_another_address_is_printed_on_request(self):
+        web = self.web
+        web.sign_in()
+        web.process.send_signal(signal.SIGUSR1)
+        said = json.loads(web.process.stdout.readline())
+        self.assertEqual((said["event"], said["url"].split("#")[0]), ("listening", web.said["url"].split("#")[0]))
+        former, web.token = web.token, said["url"].split("#")[1]
+        self.assertNotEqual(former, web.token)
+        self.assertEqual(web.get("/api/status").status, 200, "the browser is admitted until another one comes")
+        self.assertEqual(web.exchange(former).status, 403)
+        secrets = web.secrets
+        web.sign_in()
+        self.assertEqual(web.get("/api/status").status, 200)
+        self.assertEqual(web.get("/api/status", **secrets).status, 401)
+        self.assertEqual(web.exchange().status, 403, "it is valid once as well")
+
     def test_token_is_taken_by_a_post_of_the_page_alone(self):
         self.assertEqual(self.web.request("GET", "/session", X_SharedCore_Token=self.web.token).status, 405)
         for origin in (None, "null", "http://127.0.0.1:1", "http://evil.example"):
@@ -169,6 +185,22 @@ class UnixSocket(Case):
             os.chmod(place, mode)
         ended = subprocess.run(other + arguments, capture_output=True, text=True)
         self.assertTrue(ended.stdout == "0\n" or "ConnectionReset" in ended.stderr or "BrokenPipe" in ended.stderr, ended)
+
+    def test_as_a_service_it_is_at_the_place_that_the_host_names(self):
+        group = self.group()
+        host = group.start("--json", "serve", stderr=subprocess.DEVNULL)
+        self.assertEqual(json.loads(host.stdout.readline())["event"], "serving")
+        web = Web(group, "--service")
+        self.assertEqual(stat.S_IMODE(os.stat(os.path.dirname(web.socket)).st_mode), 0o700)
+        # What happens at the host has it look for the page.
+        group.run("push", "--pause")
+        group.run("push", "--resume")
+        event = {}
+        while event.get("event") != "page":
+            event = json.loads(host.stdout.readline())
+        self.assertEqual(event["socket"], web.socket)
+        web.sign_in()
+        self.assertEqual(web.document("status")["group"], "try")
 
     def test_servers_have_cookies_of_their_own(self):
         group = self.group()

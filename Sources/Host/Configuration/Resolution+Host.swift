@@ -56,6 +56,9 @@ extension Resolution {
         return try watched == maildir() ? nil : watched
     }
 
+    /// The socket at which the page of the group is served as a service.
+    func pageSocket() throws(ConfigurationFailure) -> String { try runtimeDirectory() + "/page" }
+
     /// Makes the directory for the group's sockets, which this user alone may enter.
     func makeRuntimeDirectory() throws {
         let path = try runtimeDirectory()

@@ -16,6 +16,7 @@ struct HostPublication: Sendable {
     private let figures: HostFigures
     private let changes: ChangeBell
     private let supervision: Supervision?
+    private let beside: @Sendable () -> Void
     private let logger: Logger
 
     /// The supervision of Main, where there is one.
@@ -46,9 +47,11 @@ struct HostPublication: Sendable {
     /// The longest: pushes and supervision change without this host.
     private static let longestInterval = Duration.seconds(10)
 
+    /// - Parameter beside: Called at each look, for what else is looked for now and then.
     init(
         of host: PushHost, as process: Int32, claim: HostClaim, queue: PushQueue, notifier: ServiceNotifier,
-        figures: HostFigures, supervision: Supervision?, changes: ChangeBell, logger: Logger
+        figures: HostFigures, supervision: Supervision?, changes: ChangeBell,
+        beside: @escaping @Sendable () -> Void = {}, logger: Logger
     ) {
         self.host = host
         self.process = process
@@ -57,6 +60,7 @@ struct HostPublication: Sendable {
         self.notifier = notifier
         self.figures = figures
         self.supervision = supervision
+        self.beside = beside
         self.changes = changes
         self.logger = logger
     }
@@ -102,6 +106,7 @@ struct HostPublication: Sendable {
                 }
             }
             supervision?.publish()
+            beside()
             try? await Task.sleep(for: pause)
         }
     }

@@ -26,6 +26,7 @@ struct HostRun: Sendable {
     private let holder: HolderParticipant?
     /// Keeps the batons of owners as well; nil where it cannot.
     private let batons: BatonHost?
+    private let page: PageNotice?
     private let group: any SharedGroup
     private let stopping = StopSignal()
 
@@ -36,6 +37,7 @@ struct HostRun: Sendable {
     ) async throws {
         self.group = group
         let process = ProcessIdentity.current.pid
+        page = try? PageNotice(at: context.resolution.pageSocket())
         notifier = ServiceNotifier(environment: context.resolution.environment, process: process)
         let report = HostReport(to: context.output)
         self.report = report
@@ -79,7 +81,7 @@ struct HostRun: Sendable {
         publication = HostPublication(
             of: host, as: process, claim: claim, queue: queue, notifier: notifier, figures: figures,
             supervision: supervisor.map { .init($0.client, SupervisionFigures(registry)) }, changes: changes,
-            logger: context.logger)
+            beside: { [page] in page?.look(report) }, logger: context.logger)
         reload = HostReload(
             host: host, context: context, global: global, notifier: notifier, changes: changes,
             signals: await UnixSignalsSequence(trapping: .sighup), supervisor: supervisor)

@@ -27,11 +27,16 @@ struct WebCommand: HostCommand {
         completion: .file())
     var socket: String?
 
+    @Flag(help: "Serve at the group's own unix socket, as the unit of systemd does: “serve” says where it is.")
+    var service = false
+
     @Flag(help: "Let the page also act: hand over, end sessions, pushes, pause, compact. The timeline tells of each.")
     var allowActions = false
 
     func validate() throws {
-        if port != nil, socket != nil { throw ValidationError("--port and --socket exclude each other.") }
+        if [port != nil, socket != nil, service].count(where: \.self) > 1 {
+            throw ValidationError("--port, --socket and --service exclude each other.")
+        }
     }
 
     func run() async throws {
@@ -43,7 +48,8 @@ struct WebCommand: HostCommand {
         let resolution = context.resolution
         try resolution.checkBackend(among: context.registry.names)
         var arguments = context.output.json ? ["--json"] : []
-        if let socket { arguments += ["--socket", socket] }
+        if service { try resolution.makeRuntimeDirectory() }
+        if let socket = try socket ?? (service ? resolution.pageSocket() : nil) { arguments += ["--socket", socket] }
         if let port { arguments += ["--port", String(port)] }
         if allowActions { arguments.append("--allow-actions") }
         // The started program reads the configuration, and finds all of it in the environment.

@@ -7,7 +7,9 @@ internal import Testing
 @Suite("The units for the user's service manager")
 struct UnitFileTests {
     private static let analyzer = "/usr/bin/systemd-analyze"
-    private static let units = ["sharedcore.service", "sharedcore-hub.service", "sharedcore-holder.service"]
+    private static let units = [
+        "sharedcore.service", "sharedcore-hub.service", "sharedcore-holder.service", "sharedcore-web.service",
+    ]
 
     private func text(of unit: String) throws -> String {
         let path = #filePath.components(upTo: "Tests") + "Examples/systemd/" + unit
