@@ -219,11 +219,12 @@ sip:
 	@Scripts/install-dependencies libsofia-sip-ua-dev kamailio kamailio-sqlite-modules kamailio-tls-modules sip-tester sqlite3 openssl iproute2
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/try-sip
 
-# The page of sharedcore web: requests over real sockets to the real program.
+# The page of sharedcore web: requests over real sockets to the real program, the page in chromium with axe-core, measurements.
 web: dependencies
-	@Scripts/install-dependencies python3 util-linux chromium
+	@Scripts/install-dependencies python3 python3-venv util-linux chromium
 	$(SWIFT) build -j $(JOBS) --product sharedcore
 	$(SWIFT) build -j $(JOBS) --product sharedcore-web
+	$(SWIFT) build -j $(JOBS) --product sharedcore-c
 	Scripts/try-web "$$($(SWIFT) build --show-bin-path)"
 
 # Whether an adopter's code still compiles that did with the last release, or with what BASELINE names.

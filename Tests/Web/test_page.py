@@ -53,7 +53,11 @@ class Browser:
                 return answer["result"]
 
     def ask(self, expression):
-        return self.call("Runtime.evaluate", expression=expression, returnByValue=True)["result"].get("value")
+        """The value of an expression, and of a promise what it comes to."""
+        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in answer:
+            raise AssertionError(answer["exceptionDetails"])
+        return answer["result"].get("value")
 
     def html(self):
         return self.ask("document.documentElement ? document.documentElement.outerHTML : ''") or ""
@@ -171,6 +175,48 @@ class Page(Case):
         until(lambda: text("events").count("operated") == 4, "the entries", 30)
         until(lambda: hidden("retry"), "nothing is left to try anew", 30)
         self.assertNotIn("<b>", browser.html().split("</header>", 1)[1].split("<script>", 1)[0])
+
+    def findings(self, browser):
+        """What axe-core finds, by its impact."""
+        found = browser.ask("axe.run(document).then(r => r.violations.map(v => "
+                            "[v.impact, v.id, v.nodes.map(n => n.html.slice(0, 120)).slice(0, 3)]))")
+        for impact, rule, nodes in found:
+            print(f"axe-core: {impact}: {rule}: {nodes}", flush=True)
+        return [rule for impact, rule, _ in found if impact in ("serious", "critical")]
+
+    def test_axe_has_no_serious_finding(self):
+        group = self.group(
+            SHAREDCORE_CORE_COMMAND=CORE, SHAREDCORE_EXECUTOR_COMMAND="/bin/false", SHAREDCORE_EXECUTOR_ATTEMPTS="1")
+        group.run("mailbox", "send", "jobs", "1", "--queue")
+        group.run("push", "failing")
+        host = group.start("serve", stderr=subprocess.DEVNULL)
+        until(lambda: group.lines("push", "--given-up"), "a push is given up")
+        group.start("main", stderr=subprocess.DEVNULL)
+        until(lambda: group.lines("inbox") and group.lines("calls"), "the core has delivered and begun a call")
+        group.run("push", "--pause")
+        web = Web(group, "--allow-actions")
+        browser = Browser(web.said["url"])
+        self.addCleanup(browser.close)
+        until(lambda: ">live<" in browser.html(), "the page is live", 60)
+        until(lambda: browser.ask("document.getElementById('resume-host').hidden") is False, "all parts are shown", 30)
+        with open(os.environ["AXE"]) as script:
+            browser.ask(script.read() + "; 0")
+        # It does find what is wrong.
+        browser.ask("document.body.append(Object.assign(document.createElement('button'), { id: 'nameless' }))")
+        self.assertEqual(self.findings(browser), ["button-name"])
+        browser.ask("document.getElementById('nameless').remove()")
+        browser.ask("[...document.querySelectorAll('#keys button')][0].click()")
+        until(lambda: browser.ask("document.getElementById('entry').hidden") is False, "a value is shown")
+        for scheme in ("light", "dark"):
+            browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+            self.assertEqual(self.findings(browser), [], scheme)
+            browser.ask("document.querySelector('#sessions button').click()")
+            self.assertTrue(browser.ask("document.getElementById('confirm').open"))
+            self.assertEqual(self.findings(browser), [], scheme + ", the dialogue")
+            browser.ask("document.getElementById('leave').click()")
+            browser.ask("document.getElementById('pause').click()")
+            self.assertEqual(self.findings(browser), [], scheme + ", paused")
+            browser.ask("document.getElementById('pause').click()")
 
     def test_without_actions_there_is_no_button(self):
         group = self.group()

@@ -1,0 +1,145 @@
+"""Measures the page: how long a commit takes to it, and what 200 readers of its stream cost a writer.
+
+Prints figures and judges none: a busy machine would fail them. The goals stand beside them.
+"""
+
+import selectors
+import statistics
+import threading
+import time
+
+from sharedcore import Group as Store
+from test_page import Browser
+from test_requests import PROGRAMS
+from web import Group, Web, until
+
+RATE = 200
+SECONDS = 10
+READERS = 200
+ROUNDS = 5
+PUTS = 400
+
+
+def percentile(values, part):
+    return sorted(values)[min(len(values) - 1, int(len(values) * part))]
+
+
+def latencies(commits, seen):
+    """For each commit the milliseconds until the page has shown its revision, or a later one."""
+    found, place = [], 0
+    for revision, at in commits:
+        while place < len(seen) and seen[place][0] < revision:
+            place += 1
+        if place == len(seen):
+            raise AssertionError(f"the page has not shown revision {revision}")
+        found.append(max(0, seen[place][1] - at))
+    return found
+
+
+def measure_commit_to_page(group, store):
+    web = Web(group)
+    browser = Browser(web.said["url"])
+    try:
+        until(lambda: ">live<" in browser.html(), "the page is live", 60)
+        for name, element in (("header", "revision"), ("tables", "about")):
+            browser.ask(
+                f"window.{name} = []; new MutationObserver(() => {{ const text = document.getElementById('{element}')"
+                ".textContent, found = /\\d+/.exec(text.includes('Revision') ? text.split('Revision')[1] : text);"
+                f" if (found) window.{name}.push([Number(found[0]), Date.now()]); }})"
+                f".observe(document.getElementById('{element}'), {{ childList: true, characterData: true, subtree: true }}); 0")
+        commits = []
+        begin = time.monotonic()
+        for number in range(RATE * SECONDS):
+            time.sleep(max(0, begin + number / RATE - time.monotonic()))
+            commits.append((store.put("measured", str(number).encode()), time.time() * 1000))
+        rate = len(commits) / (time.monotonic() - begin)
+        last = commits[-1][0]
+        for name in ("header", "tables"):
+            until(lambda: browser.ask(f"(window.{name}.at(-1) ?? [0])[0]") >= last, f"the last revision in the {name}", 60)
+            found = latencies(commits, browser.ask(f"window.{name}"))
+            print(
+                f"commit to page ({name}), {rate:.0f} commits/s: p50 {percentile(found, .5):.0f} ms, p99 "
+                f"{percentile(found, .99):.0f} ms" + (" (goal: 500 ms)" if name == "header" else ""), flush=True)
+    finally:
+        browser.close()
+        web.process.terminate()
+        web.process.wait()
+
+
+class Readers:
+    """Connections that read the stream, on one thread."""
+
+    def __init__(self, web, count):
+        self.selector = selectors.DefaultSelector()
+        self.received = {}
+        fields = {"Cookie": web.cookie, "X-SharedCore-Key": web.key}
+        self.connections = [web.connect() for _ in range(count)]
+        for connection in self.connections:
+            connection.sendall(web.head("GET", "/api/changes", fields))
+            connection.setblocking(False)
+            self.selector.register(connection, selectors.EVENT_READ)
+            self.received[connection] = 0
+        self.is_over = False
+        self.thread = threading.Thread(target=self.read)
+        self.thread.start()
+        until(lambda: min(self.received.values()) > 0, f"{count} streams have begun", 60)
+
+    def read(self):
+        while not self.is_over:
+            for key, _ in self.selector.select(0.1):
+                part = key.fileobj.recv(1 << 16)
+                if not part:
+                    raise AssertionError("a stream has ended")
+                self.received[key.fileobj] += len(part)
+
+    def close(self):
+        self.is_over = True
+        self.thread.join()
+        for connection in self.connections:
+            connection.close()
+
+
+def puts(store):
+    found = []
+    for number in range(PUTS):
+        begin = time.perf_counter()
+        store.put("written", str(number).encode())
+        found.append(time.perf_counter() - begin)
+        time.sleep(0.001)
+    return statistics.median(found) * 1e6
+
+
+def measure_readers(group, store):
+    web = Web(group)
+    web.sign_in()
+    without, beside = [], []
+    try:
+        for _ in range(ROUNDS):
+            without.append(puts(store))
+            readers = Readers(web, READERS)
+            before = dict(readers.received)
+            beside.append(puts(store))
+            until(lambda: all(readers.received[c] > before[c] for c in before), "each has heard of it", 20)
+            readers.close()
+            # Their places are free again.
+            time.sleep(1)
+        alone, together = statistics.median(without), statistics.median(beside)
+        print(
+            f"put beside {READERS} readers of the stream: p50 {together:.0f} µs, without {alone:.0f} µs: ratio "
+            f"{together / alone:.2f} (goal: 1.1)", flush=True)
+        memory = dict(line.split(":", 1) for line in open(f"/proc/{web.process.pid}/status"))["VmHWM"].strip()
+        print(f"sharedcore-web had at most {memory}", flush=True)
+    finally:
+        web.process.terminate()
+        web.process.wait()
+
+
+if __name__ == "__main__":
+    group = Group(PROGRAMS)
+    try:
+        group.run("put", "key", "value")
+        with Store(group.path + "/groups/try", name="measure") as store:
+            measure_commit_to_page(group, store)
+            measure_readers(group, store)
+    finally:
+        group.close()
