@@ -10,9 +10,9 @@ public struct CoordinationError: Error, Hashable, Sendable, CustomStringConverti
     public let code: Code
     /// The fault in a sentence, for people.
     public let message: String
-    /// The owner, where that is the reason.
+    /// The owner, if it is the reason for the error.
     public let owner: GroupOwner?
-    /// The store's error that it came from.
+    /// The store's error that caused this one.
     public let cause: SharedCoreError?
 
     public init(_ code: Code, _ message: String, owner: GroupOwner? = nil, cause: SharedCoreError? = nil) {
@@ -43,14 +43,14 @@ extension CoordinationError {
 
         public var description: String { name.rawValue }
 
-        /// A Main that answers owns, or is about to (contract C2, C14); of a command for a call: its holder refuses (C24); of a rest: there is a
-        /// reason to be awake (C26). Nothing was done.
+        /// A Main that answers challenges owns, or is about to (contract C2, C14). For a command for a call: its holder
+        /// refuses it (C24). For a rest: there is a reason to be awake (C26). Nothing was done.
         public static let refused = Code(.refused)
         /// The deadline passed before the message came (contract C7), or before the holder of a call took a command
         /// (C24). If ``CoordinationError/cause`` is set, the store has refused a core's write: the message may have
         /// been received, and could not be stored.
         public static let timeout = Code(.timeout)
-        /// A newer epoch took ownership from this participant, or its session is over for the group (contract C4).
+        /// A newer epoch took ownership from this participant, or its session has ended (contract C4).
         public static let fenced = Code(.fenced)
         /// Another Main took over (contract C14).
         public static let superseded = Code(.superseded)
@@ -62,11 +62,11 @@ extension CoordinationError {
         public static let cancelled = Code(.cancelled)
         /// The group's store failed; see ``CoordinationError/cause``.
         public static let store = Code(.store)
-        /// No call of the id is open (contract C24). Nothing was done.
+        /// No open call has the id (contract C24). Nothing was done.
         public static let notFound = Code(.notFound)
-        /// The holder of a call has taken a command, and what came of it is not known (contract C24).
+        /// The holder of a call has taken a command, and its outcome is not known (contract C24).
         public static let outcomeUnknown = Code(.outcomeUnknown)
-        /// No holder is there that owns for a Main that rests (contract C26).
+        /// The group has no holder that owns for a Main that rests (contract C26).
         public static let unavailable = Code(.unavailable)
         /// The core or the backend does not let a Main rest (contract C26).
         public static let unsupported = Code(.unsupported)

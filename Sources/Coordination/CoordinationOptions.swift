@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// How ownership and messages are handled. All participants of a group should use the same.
 public struct CoordinationOptions: Hashable, Sendable {
-    /// How long a Main waits for an owner that it has asked to hand over (contract C3).
+    /// How long a Main waits for the hand-over of an owner that it has asked (contract C3).
     public var handoverTimeout: Duration
     /// The longest that a critical section can make that wait (contract C3).
     public var handoverMaximumTimeout: Duration
@@ -11,7 +11,7 @@ public struct CoordinationOptions: Hashable, Sendable {
     public var onHandoverTimeout: HandoverTimeoutAction
     /// How long an Executor's core may run (contract C9, P11).
     public var executorBudget: Duration
-    /// How long an Executor's core goes on when all calls have been served, so that the next push of a burst finds it
+    /// How long an Executor's core runs on when all calls have been served, so that the next push of a burst finds it
     /// running instead of starting another.
     public var coreLinger: Duration
     /// How long a message, and after its acknowledgement its call-id, is kept (contract C10).
@@ -74,9 +74,9 @@ public struct CoordinationOptions: Hashable, Sendable {
 ///
 /// Source: contract C3.
 public enum HandoverTimeoutAction: String, Hashable, Sendable, CaseIterable {
-    /// Its process is killed, where that can be done; otherwise it is fenced.
+    /// Kills the owner's process if possible; otherwise fences it.
     case kill
-    /// It is fenced: none of its writes takes effect any more, but its core may run on until it notices.
+    /// Fences the owner: none of its writes takes effect any more, but its core may run until it notices.
     case fence
 }
 
@@ -88,7 +88,7 @@ public struct CoordinationEnvironment: Sendable {
     public var clock: any TimeSource
     /// The means to kill an Executor that does not release its ownership.
     public var processes: any ProcessControl
-    /// The witness that no two cores run at once; nil for none (contract C15).
+    /// The witness that detects two cores running at once; nil for none (contract C15).
     public var witness: (any Witness)?
     /// The seed of the random numbers.
     public var seed: UInt64
@@ -113,8 +113,8 @@ public struct CoordinationEnvironment: Sendable {
     /// The facts and services that only the system can give.
     package var system = SystemParts()
 
-    /// An environment of given parts, which asks nothing of the system: for a process in which `Platform` is not built.
-    /// Participants run on the concurrent pool, and no witness is told of their cores.
+    /// Makes an environment from given parts, without the operating system: for a process in which `Platform` is not
+    /// built. Participants run on the concurrent pool, and no witness is told of their cores.
     public init(
         withoutSystem clock: any TimeSource, processes: any ProcessControl,
         seed: UInt64 = .random(in: .min ... .max)
@@ -125,13 +125,13 @@ public struct CoordinationEnvironment: Sendable {
     }
 }
 
-/// The interfaces of a participant to the system below it. The defaults apply where nothing is known of the system.
+/// The interfaces of a participant to the system below it. The defaults know nothing of the system.
 package struct SystemParts: Sendable {
-    /// Gives the executor of all participants of the process.
+    /// Returns the executor of all participants of the process.
     package var participants: @Sendable () -> any SerialExecutor & TaskExecutor = { PooledExecutor.shared }
-    /// The number of this process's namespace of processes; 0 where it is unknown.
+    /// The number of this process's PID namespace; 0 if it is unknown.
     package var namespace: UInt64 = 0
-    /// Gives the namespace of a process's number where that is this process; else 0.
+    /// Returns the PID namespace of a process if it is this process; else 0.
     package var ownNamespace: @Sendable (ProcessIdentity) -> UInt64 = { _ in 0 }
     /// How batons travel to other processes.
     package var batons: any BatonTransport = NoBatonTransport()

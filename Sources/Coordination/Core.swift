@@ -3,11 +3,11 @@ internal import Synchronization
 
 /// The expensive part of an application, of which only one runs at a time: a SIP or a messaging stack.
 ///
-/// A core is started by the owner, works until told otherwise, and hands over each message that it receives. The
-/// three calls come in this order and never at once. They run on the concurrent pool; a core that blocks does so on a
-/// thread of its own.
+/// The owner starts a core. The core works until it is told to stop, and delivers each message that it receives. The
+/// calls of `start`, `iterate` and `stop` come in this order, one at a time. They run on the concurrent pool, so a core
+/// that blocks must do so on a thread of its own.
 public protocol Core: Sendable {
-    /// Connects. Throwing gives up ownership.
+    /// Connects. Throwing an error gives the ownership up.
     func start(in context: CoreContext) async throws
 
     /// Works until the task is cancelled: receives, hands each message over with ``CoreContext/deliver(_:)``, and
@@ -17,10 +17,10 @@ public protocol Core: Sendable {
     /// Disconnects. Called after `iterate` has returned, and also after a `start` that threw.
     func stop() async
 
-    /// Disconnects, and is told why. The default calls ``stop()``.
+    /// Disconnects, for the reason in the request. The default calls ``stop()``.
     ///
-    /// Except for ``StopRequest/Reason/superseded``, while it is cut off, and where its session has ended, its store takes its writes until this has
-    /// returned, or ``CoordinationOptions/stopTimeout`` has passed.
+    /// The core's store accepts writes until this returns or ``CoordinationOptions/stopTimeout`` has passed. It refuses
+    /// them after ``StopRequest/Reason/superseded``, while the core is cut off, and once its session has ended.
     ///
     /// Source: contract C18.
     func stop(_ request: StopRequest) async
@@ -28,14 +28,14 @@ public protocol Core: Sendable {
     /// Becomes quiet, and stays registered: sends nothing, needs no timer, and writes nothing to its store until ``resume(in:for:)``.
     ///
     /// Called while ``iterate(in:)`` is under way, for a Main that is about to sleep. The default throws
-    /// ``SharedCoreError/Code/unsupported``: such a Main does not rest. A core that has thrown goes on as before. Quiet, it may still be told
-    /// to stop.
+    /// ``SharedCoreError/Code/unsupported``: such a Main does not rest. A core that has thrown continues as before. A
+    /// quiet core may still be told to stop.
     ///
     /// Source: contract C26.
     func rest(in context: CoreContext) async throws
 
-    /// Goes on after a rest. It comes after each ``rest(in:)`` that has returned, unless the core is told to stop instead, and no sooner
-    /// than its Main owns for itself again. Throwing counts as a failure of the core.
+    /// Continues after a rest. Called after each ``rest(in:)`` that has returned, once its Main owns for itself again,
+    /// unless the core is told to stop instead. An error that it throws is a failure of the core.
     ///
     /// Source: contract C26.
     ///
@@ -44,17 +44,18 @@ public protocol Core: Sendable {
     ///   - wake: The reason for which the Main was woken.
     func resume(in context: CoreContext, for wake: Wake) async throws
 
-    /// Disconnects in place of ``stop(_:)``, where a Main asked that takes batons of a kind in ``StopRequest/takes``: the core sends and
-    /// reads nothing from now on, and returns what the next core needs in order to continue. The default calls ``stop(_:)``.
+    /// Stops and gives the calls to the next core. Called in place of ``stop(_:)`` if a Main asked that accepts a kind
+    /// of batons in ``StopRequest/takes``: the core sends and reads nothing from now on, and returns the state that the
+    /// next core needs. The default calls ``stop(_:)``.
     ///
-    /// The core that has returned a baton rests until ``batonEnded(_:)``: its sockets stay open, and it sends nothing. One that cannot
-    /// move what it has, such as a call that rings, stops as it would otherwise and returns nil.
+    /// A core that has returned a baton sends nothing and keeps its sockets open until ``batonEnded(_:)``. A core that
+    /// cannot move its work, such as a ringing call, stops as in ``stop(_:)`` and returns nil.
     ///
     /// Source: contract C25.
     func handOver(_ request: StopRequest) async -> Baton?
 
-    /// Says what became of the baton that this core has given. It ends its calls over the network where these are its own, and closes what
-    /// is open: it is not called again. The default does nothing.
+    /// Handles the outcome of the baton that this core has given. The core ends the calls over the network if they are
+    /// still its own, and closes its sockets. This is the last call to the core. The default does nothing.
     ///
     /// Source: contract C25.
     func batonEnded(_ end: BatonEnd) async
@@ -81,7 +82,7 @@ extension Core {
 ///
 /// Source: contract C18.
 public struct StopRequest: Hashable, Sendable {
-    /// Why a core is to stop. New ones may be added.
+    /// The reason for which a core must stop. New ones may be added.
     public struct Reason: Hashable, Sendable, CustomStringConvertible {
         private enum Name: String, Hashable, Sendable {
             case handover, insisted, served, budget, bound, superseded, closing, failed, cutOff
@@ -111,8 +112,8 @@ public struct StopRequest: Hashable, Sendable {
         public static let closing = Reason(.closing)
         /// The core failed or ended by itself, or the group cannot be followed any more.
         public static let failed = Reason(.failed)
-        /// The group has not answered for so long that the session may be over soon, and another participant own. Until it answers,
-        /// the core's store refuses what needs the group.
+        /// The group has not answered for so long that the session may end soon and another participant may own. Until
+        /// the group answers, the core's store refuses requests that need it.
         ///
         /// Source: contract C19.
         public static let cutOff = Reason(.cutOff)
@@ -120,19 +121,19 @@ public struct StopRequest: Hashable, Sendable {
 
     /// Why the core is to stop.
     public let reason: Reason
-    /// The name of the Main that asked; nil when none did.
+    /// The name of the Main that asked; nil if none did.
     public let requester: String?
     /// The activity that has passed its bound; nil if the core stops for another reason.
     public let activity: Activity?
-    /// How long the core may take to stop, from when it is told, before its ownership passes on without it: by default
-    /// ``CoordinationOptions/stopTimeout``.
+    /// The time that the core has to stop, from the moment at which it is told. After it the ownership passes on while
+    /// the core may still run. ``CoordinationOptions/stopTimeout`` by default.
     public internal(set) var timeout: Duration
-    /// The kinds of batons that the Main takes that asked; none where the core is to stop for another reason, and where that Main cannot
-    /// take one.
+    /// The kinds of batons that the asking Main accepts; empty if the core must stop for another reason, or if that
+    /// Main cannot get one.
     ///
     /// Source: contract C25.
     public internal(set) var takes: [String] = []
-    /// The part of a baton that reaches that Main; ``BatonReach/none`` if it takes no kind.
+    /// The part of a baton that reaches that Main; ``BatonReach/none`` if it accepts no kind.
     ///
     /// Source: contract C25.
     public internal(set) var batonReach = BatonReach.none
@@ -162,19 +163,19 @@ public struct CoreContext: Sendable {
     /// The role of the participant that the core runs for: Main or Executor.
     public let role: SessionRole
 
-    /// The push that started this process, for an Executor that a host has started; else nil. The core may run on for the calls
-    /// of others.
+    /// The push for which a host started this process, if it is an Executor; else nil. The core may also run for the
+    /// calls of other participants.
     ///
     /// Source: contract P13.
     public let push: Push?
 
     /// The time that a core has to stop that failed or ended by itself.
     var stopTimeout = Duration.seconds(5)
-    /// How a core hears that it is given up.
+    /// The call by which the core learns that it is given up.
     let giveUp = GiveUpCall()
     /// The clock that the beginning of an activity is told by.
     let clock: any TimeSource
-    /// How long an ended call is kept.
+    /// The clock for the beginnings of activities.
     var callsLifetime = Calls.defaultLifetime
     /// The services that only the system can give.
     var system = SystemParts()
@@ -182,7 +183,7 @@ public struct CoreContext: Sendable {
     var executor: (any TaskExecutor)?
     /// The baton of a former owner.
     let received = ReceivedBatonSlot()
-    /// The activities that the core is beginning, as far as the participant has to know of them.
+    /// The activities that the core is beginning. The participant must know them before it stops the core.
     var gate = ActivityGate()
     /// Why the core is told to stop; nil before that.
     package var request: StopRequest? { gate.request }
@@ -191,9 +192,9 @@ public struct CoreContext: Sendable {
 
     /// The outcome of handing a message over.
     public enum DeliveryResult: Hashable, Sendable {
-        /// It is in the inbox.
+        /// The message was stored in the inbox.
         case stored
-        /// One with the same call-id was stored, or acknowledged, before.
+        /// A message with the same identity was stored, or acknowledged, before.
         case duplicate
     }
 
@@ -213,15 +214,16 @@ public struct CoreContext: Sendable {
         self.reportProblem = reportProblem
     }
 
-    /// Stores a received message for the participants that ask for it. When this returns, the message is committed, and
-    /// only then may the core acknowledge it to its server.
+    /// Stores a received message for the participants that ask for it. The message is committed when this returns; the
+    /// core must not acknowledge it to its server before.
     ///
     /// Source: contract C8, C10.
     ///
-    /// - Throws: ``SharedCoreError/Code/guardFailed`` when the core is superseded; ``SharedCoreError/Code/limitExceeded``
-    ///   when the message is larger than a value can be, also in an empty group; ``SharedCoreError/Code/storageFull`` when the
-    ///   group or its disk is full, so that it can be stored later; ``SharedCoreError/Code/invalidArgument`` for a value of its content
-    ///   that breaks its rule (C20).
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` when the core is superseded;
+    ///   ``SharedCoreError/Code/limitExceeded`` when the message is larger than the maximum size of a value, so that
+    ///   even an empty group could not store it; ``SharedCoreError/Code/storageFull`` when the group or its disk is
+    ///   full, so that it can be stored later; ``SharedCoreError/Code/invalidArgument`` for a value of its content that
+    ///   breaks its rule (C20).
     @discardableResult
     public func deliver(_ message: InboxMessage) async throws(SharedCoreError) -> DeliveryResult {
         try await acceptMessage(message)
@@ -229,9 +231,10 @@ public struct CoreContext: Sendable {
 
     /// Replaces the content of a message that waits to be acknowledged, such as one that its sender has edited.
     ///
-    /// A participant that comes for it from now on gets the new content. One that has it in hand, and may have shown
-    /// the former one, is told so by its acknowledgement, and gets the new content when it asks again. An acknowledged
-    /// message does not change: to show the new content then, deliver it under an identity of its own.
+    /// A participant that asks from now on gets the new content. A participant that has the message in hand may have
+    /// shown the former content; its acknowledgement returns that the message was superseded, and it gets the new
+    /// content when it asks again. An acknowledged message does not change: to show new content then, deliver it under
+    /// another identity.
     ///
     /// Source: contract C22.
     ///
@@ -242,8 +245,8 @@ public struct CoreContext: Sendable {
         try await Inbox(store).update(message)
     }
 
-    /// Takes back a message that waits to be acknowledged, such as one that its sender has recalled or that was read elsewhere: a wait for
-    /// it ends with nothing to show, and a duplicate is not stored again.
+    /// Withdraws a message that waits to be acknowledged, for example because its sender recalled it or it was read
+    /// elsewhere. A wait for it ends with nothing to show, and a duplicate is not stored again.
     ///
     /// Source: contract C22.
     ///
@@ -281,8 +284,7 @@ extension CoreContext {
     ///
     /// Source: contract C3.
     ///
-    /// - Parameter maximumDuration: How long the section may hold up a hand-over. It counts up to
-    ///   `handoverMaximumTimeout`.
+    /// - Parameter maximumDuration: How long the section may delay a hand-over, at most `handoverMaximumTimeout`.
     /// - Throws: ``SharedCoreError/Code/guardFailed`` when a request is pending already, when the core is in a section, or
     ///   when it is superseded.
     public func enterCriticalSection(maximumDuration: Duration) async throws(SharedCoreError) {
@@ -300,15 +302,15 @@ extension CoreContext {
 extension CoreContext {
     /// Begins work that a Main's request for hand-over waits for, and that keeps an Executor's core past its budget.
     ///
-    /// It is open until ``OpenActivity/end()``, until the owner's session ends, or until its bound has passed. One that is open
-    /// already is not begun anew: the call gives that one, with its bound as it stands.
+    /// It is open until ``OpenActivity/end()``, until the owner's session ends, or until its bound has passed. If an
+    /// activity of this kind and id is open already, the call returns that one, with its bound unchanged.
     ///
     /// Source: contract C17.
     ///
     /// - Parameters:
     ///   - kind: The kind of the activity, which gives its bound.
-    ///   - id: Which one it is, for people and for the application: 1 to 128 bytes of UTF-8.
-    ///   - expectedEnd: In what time it is expected to end, for people; nil where that is not known.
+    ///   - id: The identifier of the activity, for users and for the application: 1 to 128 bytes of UTF-8.
+    ///   - expectedEnd: The time in which it is expected to end, as information for users; nil if not known.
     /// - Throws: ``SharedCoreError/Code/guardFailed`` when a request for hand-over is pending, when the core is to stop, or when it is
     ///   superseded;
     ///   ``SharedCoreError/Code/limitExceeded`` when 16 are open; ``SharedCoreError/Code/invalidArgument`` for an id, a name or a
@@ -335,7 +337,7 @@ extension CoreContext {
         return OpenActivity(activity: open.first { $0.isSameWork(as: activity) } ?? activity, context: self)
     }
 
-    /// Commits a change of the activities, and tries again where another call of this core was faster.
+    /// Commits a change of the activities, and tries again if another call of this core came first.
     ///
     /// - Parameter change: The transaction; nil when there is nothing to change.
     /// - Returns: The activities before the change, and the commit with which they have the wanted state.
@@ -365,30 +367,32 @@ public struct OpenActivity: Sendable {
 
     fileprivate let context: CoreContext
 
-    /// Ends the activity. One that has ended stays so.
+    /// Ends the activity. Does nothing if it has ended.
     ///
-    /// - Throws: ``SharedCoreError/Code/guardFailed`` when the core is superseded: its activities are over then; and when an open call of the
-    ///   core has the activity, which ends with the call alone.
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` when the core is superseded, which ends its activities, and when
+    ///   an open call of the core has the activity, which ends only with the call.
     public func end() async throws(SharedCoreError) {
         _ = try await context.changeActivities { work, consistency throws(SharedCoreError) in
             guard let ending = work.ending(activity, under: context.epoch) else { return nil }
-            // Behind the read of the activities: a call that has come to have this one since then has written them.
+            // After the read of the activities: a call that takes this activity over later writes them, which fails
+            // this commit.
             try await context.requireNoCall(with: activity, consistency: consistency)
             return ending
         }
     }
 }
 
-/// The call to a core that it is given up: its ownership is about to be released, or its participant has ended, though it runs.
+/// Tells a core that it is given up: its ownership is about to be released, or its participant has ended, while the
+/// core still runs.
 ///
-/// It is a part of the context, and so reaches a core through any number of cores around it.
+/// It is a part of the context, so it also reaches a core inside other cores that wrap it.
 final class GiveUpCall: Sendable {
     private let handler = Mutex<(@Sendable () -> Void)?>(nil)
 
     /// True if a handler is set.
     var isAwaited: Bool { handler.withLock { $0 != nil } }
 
-    /// Sets the handler. It is called on the participants' thread: it must return at once, or never.
+    /// Sets the handler. It is called on the participants' thread: it must return at once, or end the process.
     func onCall(_ body: @escaping @Sendable () -> Void) {
         handler.withLock { $0 = body }
     }

@@ -1,7 +1,7 @@
 public import CoreAPI
 
-/// A short-lived participant that a push woke: it gets the message of its call-id, from the participant that has it or
-/// by running the core itself.
+/// A short-lived participant that a push started. It gets the message of its call-id from the running owner's core, or
+/// runs the core itself.
 ///
 /// ```swift
 /// let executor = try ExecutorParticipant(of: group) { MailCore(account) }
@@ -19,14 +19,14 @@ public final class ExecutorParticipant: Sendable {
 
     /// An Executor that takes part through an open handle. The handle is the caller's: close it after ``finish()``.
     ///
-    /// From here on it follows the ownership with one watch, whether it is asked for anything or not. It takes no part
-    /// before it is asked to. A watch has its price also without any call: each change of ownership wakes this process,
-    /// and over files it holds a pidfd on the owner's process.
+    /// From now on one watch follows the ownership, even without any call. The watch has a cost: each change of
+    /// ownership wakes this process, and over files it holds a pidfd on the owner's process. The participant does not
+    /// seek the ownership before the first call.
     ///
     /// - Parameters:
     ///   - group: An open handle, with the role ``SessionRole/executor``.
     ///   - options: Deadlines and lifetimes, the same in all processes of the group.
-    ///   - environment: Its interfaces to the machine: clock, process control, witness, seed.
+    ///   - environment: The interfaces to the machine: clock, process control, witness, seed.
     ///   - core: Makes the core for each ownership.
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a handle of another role, or one through which another
     ///   participant takes part that has not ended.
@@ -54,15 +54,15 @@ public final class ExecutorParticipant: Sendable {
     ///
     /// - Parameters:
     ///   - callID: The call-id that the push announced.
-    ///   - timeout: How long to wait, over everything (contract C7). The core may run on for others.
-    ///   - insisting: True if the core has to run here, also when the inbox has the message: refused while a Main owns.
-    ///   - reporting: Told why no core runs here for it, each time that this is another reason. Called on the
-    ///     participants' thread: it must return at once.
-    /// - Throws: ``CoordinationError/Code/timeout`` at the deadline, and ``CoordinationError/Code/coreFailed`` where the
-    ///   last core here had failed by then; with `insisting` also at once, beside ``CoordinationError/Code/refused``
-    ///   and ``CoordinationError/Code/fenced`` when the ownership was taken away;
-    ///   ``CoordinationError/Code/fenced`` when the session is over;
-    ///   ``CoordinationError/Code/cancelled``, ``CoordinationError/Code/closed`` and ``CoordinationError/Code/store``.
+    ///   - timeout: How long to wait in total (contract C7). The core may run on for other calls.
+    ///   - insisting: True if the core must run here even if the inbox has the message. Refused while a Main owns.
+    ///   - reporting: Called with the reason for which no core runs here, each time that the reason changes. Called on
+    ///     the participants' thread: it must return at once.
+    /// - Throws: ``CoordinationError/Code/timeout`` at the deadline, or ``CoordinationError/Code/coreFailed`` if the
+    ///   last core here had failed by then. With `insisting`, ``CoordinationError/Code/coreFailed`` and
+    ///   ``CoordinationError/Code/refused`` at once, and ``CoordinationError/Code/fenced`` when the ownership was taken
+    ///   away; ``CoordinationError/Code/fenced`` when the session is over; ``CoordinationError/Code/cancelled``,
+    ///   ``CoordinationError/Code/closed`` and ``CoordinationError/Code/store``.
     public func message(
         forCallID callID: CallID, timeout: Duration, insisting: Bool = false,
         reporting: (@Sendable (OwnershipWaitReason) -> Void)? = nil
@@ -71,7 +71,7 @@ public final class ExecutorParticipant: Sendable {
     }
 
     /// Waits for a message that matches an identity, and takes it. Works as
-    /// ``message(forCallID:timeout:insisting:reporting:)``, for callers that know more than the call-id.
+    /// ``message(forCallID:timeout:insisting:reporting:)``, for callers that also know the sequence.
     ///
     /// Source: contract C21.
     public func message(
@@ -84,12 +84,12 @@ public final class ExecutorParticipant: Sendable {
         }
     }
 
-    /// Becomes the owner and starts the core, which runs until it is to hand over, its budget is used up, or
-    /// ``close()``, whether or not any call waits. It is not started again.
+    /// Becomes the owner and starts the core, which runs until a Main asks for it, its budget is used up, or
+    /// ``close()``, whether or not any call waits. A core that ends is not started again.
     ///
     /// - Parameters:
-    ///   - waitingItsTurn: Whether a Main that owns is waited for, and taken over from when it does not answer.
-    ///   - reporting: Told why it waits, as in ``message(forCallID:timeout:insisting:reporting:)``.
+    ///   - waitingItsTurn: True to wait for a Main that owns, and to take over from it if it does not answer.
+    ///   - reporting: Called with the reason of the wait, as in ``message(forCallID:timeout:insisting:reporting:)``.
     /// - Throws: ``CoordinationError/Code/refused`` while a Main owns, unless `waitingItsTurn`;
     ///   ``CoordinationError/Code/coreFailed``; ``CoordinationError/Code/fenced``,
     ///   ``CoordinationError/Code/cancelled``, ``CoordinationError/Code/closed`` and ``CoordinationError/Code/store``.
@@ -101,7 +101,7 @@ public final class ExecutorParticipant: Sendable {
         }
     }
 
-    /// Says that a message was shown: it is not delivered again.
+    /// Acknowledges a message that was shown: it is not delivered again.
     ///
     /// - Returns: True if the message was still this participant's. If it was not, a core has updated or withdrawn it,
     ///   or a Main has acknowledged it. Ask again to get its present content, or to learn that there is nothing to show
@@ -111,19 +111,19 @@ public final class ExecutorParticipant: Sendable {
         try await participant.acknowledge(message)
     }
 
-    /// Lets others have a message that this participant does not show.
+    /// Gives a message back that this participant does not show, so that others can take it.
     public func giveBack(_ message: TakenMessage) async throws(CoordinationError) {
         try await participant.giveBack(message)
     }
 
-    /// Returns when no call waits here and the core, if it runs here, has served all calls and stopped; also when the
-    /// store has not let go of the ownership for ``CoordinationOptions/stopTimeout``.
+    /// Returns when no call waits here and the core, if it runs here, has served all calls and stopped. If the store
+    /// does not accept the release of the ownership, returns after ``CoordinationOptions/stopTimeout``.
     public func finish() async {
         await participant.finishWork()
     }
 
     /// Stops the core, releases ownership, and ends the participation. Returns when that is done; a core that does not
-    /// stop, or an ownership that the store does not let go of, is given up after ``CoordinationOptions/stopTimeout``. Once
+    /// stop, or a release that the store does not accept, is given up after ``CoordinationOptions/stopTimeout``. Once
     /// the core has stopped, a store that does not answer is waited for 2 seconds at most.
     public func close() async {
         await participant.close()
@@ -146,11 +146,11 @@ public struct MessageResult: Hashable, Sendable {
     public enum Content: Hashable, Sendable {
         /// Show it, then acknowledge it with ``ExecutorParticipant/acknowledge(_:)``.
         case message(TakenMessage)
-        /// The id is that of a call: ring while it is open, or show that it was missed, then acknowledge it with
-        /// ``Calls/acknowledge(_:)``. A core here that has it goes on for as long as it is open.
+        /// The id belongs to a call. Ring while it is open, or show that it was missed, then acknowledge it with
+        /// ``Calls/acknowledge(_:)``. If this participant's core holds the call, it runs on while the call is open.
         case call(Call)
         /// It was received and has nothing to show, or another participant has shown it. For a push of the type
-        /// ``Push/callType`` also that no call came.
+        /// ``Push/callType`` it can also mean that no call came.
         case nothingToShow
     }
 
@@ -158,7 +158,7 @@ public struct MessageResult: Hashable, Sendable {
     public enum Source: String, Hashable, Sendable {
         /// Another participant's core stored it, or another participant has shown it already.
         case inbox
-        /// This participant's own core received it, now or before: its session stored it.
+        /// This participant's own core received it, now or earlier: its session stored the message.
         case core
     }
 

@@ -9,10 +9,11 @@ public import CoreAPI
 /// await holder.stop()             // wakes a Main that rests, and ends
 /// ```
 ///
-/// A group has one holder at a time; others wait to take its place. It takes no part in the ownership otherwise, and runs no core. It answers
-/// challenges for the Main that rests, and wakes it for a call that waits, a push that is routed to Main, a request for hand-over, and what its
-/// program tells it. A Main that does not resume within ``CoordinationOptions/wakeBound`` loses its core: the holder releases the ownership, and
-/// the timeline says why.
+/// A group has one holder at a time; others wait to take its place. Apart from that it does not take part in the
+/// ownership, and it runs no core. It answers challenges for the Main that rests, and wakes it for a waiting call, a
+/// push that is routed to Main, a request for hand-over, and reasons that its program gives. A Main that does not
+/// resume within ``CoordinationOptions/wakeBound`` loses its core: the holder releases the ownership, and the timeline
+/// says why.
 ///
 /// Source: contract C26.
 public final class HolderParticipant: Sendable {
@@ -24,9 +25,8 @@ public final class HolderParticipant: Sendable {
     ///   - group: An open handle, with another role than ``SessionRole/main`` and ``SessionRole/executor``.
     ///   - options: Deadlines and lifetimes, the same in all processes of the group.
     ///   - environment: Its interfaces to the machine: clock, process control, witness, seed.
-    ///   - woken: Called once for each wake of a Main that rests here, with that Main's process. The wake is by this
-    ///     holder, or by a participant that needs the Main. A host tells the Main's keeper, so that its watchdog holds
-    ///     from then on.
+    ///   - woken: Called once for each wake of a Main that rests here, with that Main's process, whether this holder or
+    ///     another participant woke it. A host tells the Main's keeper, whose watchdog applies from then on.
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a handle of a Main or an Executor, or one through which a participant takes part.
     public init(
         of group: any SharedStore, options: CoordinationOptions = CoordinationOptions(),
@@ -51,13 +51,14 @@ public final class HolderParticipant: Sendable {
         try await holder.start()
     }
 
-    /// Wakes the Main that rests here, and returns when it has resumed or its rest is over, after twice ``CoordinationOptions/wakeBound`` at the
-    /// latest; at once where none rests here. Until then no Main comes to rest.
+    /// Wakes the Main that rests here, and returns when it has resumed or its rest is over, after twice
+    /// ``CoordinationOptions/wakeBound`` at the latest; at once if none rests here. Until it returns, no Main begins to
+    /// rest.
     public func wakeMain(for wake: Wake) async {
         await holder.wakeMain(for: wake)
     }
 
-    /// Sets when a keep-alive of the Main is due next: it is woken then. Nil for never.
+    /// Sets when the next keep-alive of the Main is due: the holder wakes it then. Nil for never.
     public func setKeepAlive(at instant: BootInstant?) async {
         await holder.setKeepAlive(at: instant)
     }
@@ -67,15 +68,16 @@ public final class HolderParticipant: Sendable {
         get async { await holder.isHolding }
     }
 
-    /// Wakes a Main that rests here, and ends when it has resumed or its rest is over, after twice ``CoordinationOptions/wakeBound`` at the latest.
+    /// Wakes a Main that rests here, and ends when the Main has resumed or its rest is over, after twice
+    /// ``CoordinationOptions/wakeBound`` at the latest.
     public func stop() async {
         await holder.stop()
     }
 
     /// Waits until the holder has ended, or the task is cancelled.
     ///
-    /// - Throws: ``CoordinationError/Code/store`` where the group's store has ended it: the handle is closed, the session is over, or the
-    ///   group is damaged or its files were removed.
+    /// - Throws: ``CoordinationError/Code/store`` if the group's store has ended it: the handle is closed, the session
+    ///   has ended, or the group is damaged or its files were removed.
     public func waitUntilEnded() async throws(CoordinationError) {
         try await holder.waitUntilEnded()
     }

@@ -10,9 +10,9 @@ public import CoreAPI
 /// ```
 ///
 /// A Main is never refused because of an Executor. One that was frozen and lost ownership to an Executor stops its core
-/// when it can run again, and asks for ownership anew. A core that fails after it has run is started again, after 1 s and
-/// twice as long with each failure in a row, 30 s at most. It ends the Main when it fails ten times in a row without having
-/// run for 30 s, or when its `iterate` returns by itself; ``waitUntilEnded()`` tells.
+/// when it can run again, and asks for ownership anew. A core that fails after it has run is started again after 1 s,
+/// and after twice as long with each failure in a row, 30 s at most. The Main ends when its core fails ten times in a
+/// row without having run for 30 s, or when `iterate` returns by itself; ``waitUntilEnded()`` then returns.
 ///
 /// Source: contract C2, C3, C8, C14, C17, C22, C26, P13.
 public final class MainParticipant: Sendable {
@@ -20,15 +20,15 @@ public final class MainParticipant: Sendable {
 
     /// A Main that takes part through an open handle. The handle is the caller's: close it after ``stop()``.
     ///
-    /// From here on it follows the ownership with one watch, whether it is asked for anything or not; where it finds an
-    /// owner, it has the group look for its dead once. It takes no part before it is asked to. A watch has its price
-    /// also without any call: each change of ownership wakes this process, and over files it holds a pidfd on the
-    /// owner's process.
+    /// From now on one watch follows the ownership, even without any call. The watch has a cost: each change of
+    /// ownership wakes this process, and over files it holds a pidfd on the owner's process. If there is an owner, the
+    /// participant once makes the group end the sessions of dead processes. It does not seek the ownership before the
+    /// first call.
     ///
     /// - Parameters:
     ///   - group: An open handle, with the role ``SessionRole/main``.
     ///   - options: Deadlines and lifetimes, the same in all processes of the group.
-    ///   - environment: Its interfaces to the machine: clock, process control, witness, seed.
+    ///   - environment: The interfaces to the machine: clock, process control, witness, seed.
     ///   - core: Makes the core for each ownership.
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a handle of another role, or one through which another
     ///   participant takes part that has not ended.
@@ -53,13 +53,13 @@ public final class MainParticipant: Sendable {
     ///
     /// - Parameters:
     ///   - takingOver: True to ask another Main that owns to hand over, and to fence it if it does not.
-    ///   - insisting: True to interrupt the owner's activities. Otherwise they are waited for, each for its bound at
-    ///     most (contract C17). A Main that waits already insists when this is called again. With `takingOver` it
-    ///     replaces the request of a Main that does not insist, which is refused then, or waits behind this one.
-    ///   - reporting: Told why it waits, each time that this is another reason: until the core runs, and again when it does
-    ///     not run any more, until this Main ends. Called on the participants' thread: it must return at once. It is kept
-    ///     until then, and must not keep this Main.
-    /// - Throws: ``CoordinationError/Code/refused`` when another Main that answers owns, unless `takingOver`;
+    ///   - insisting: True to interrupt the owner's activities. False to wait for each of them, up to its bound
+    ///     (contract C17). Call it again with true to insist while the Main waits. With `takingOver` this replaces the
+    ///     request of another Main that does not insist; that Main is refused, or waits behind this one.
+    ///   - reporting: Called with the reason of the wait, each time that the reason changes: until the core runs, and
+    ///     again when it no longer runs, until this Main ends. Called on the participants' thread, so it must return at
+    ///     once. It is kept until the Main ends, so it must not hold a reference to this Main.
+    /// - Throws: ``CoordinationError/Code/refused`` when another Main owns and answers challenges, unless `takingOver`;
     ///   ``CoordinationError/Code/coreFailed``; ``CoordinationError/Code/superseded`` when another Main took over
     ///   meanwhile; ``CoordinationError/Code/store`` when the group's store refuses it for longer than
     ///   ``CoordinationOptions/handoverTimeout``; ``CoordinationError/Code/cancelled`` and
@@ -73,8 +73,8 @@ public final class MainParticipant: Sendable {
         }
     }
 
-    /// Becomes the owner as ``start(takingOver:insisting:reporting:)`` does, and is not refused: it waits behind another
-    /// Main for as long as that answers challenges. While it waits it does not wake a Main that rests.
+    /// Becomes the owner as ``start(takingOver:insisting:reporting:)`` does, but waits behind another Main that answers
+    /// challenges instead of being refused. While it waits it does not wake a Main that rests.
     package func startInTurn(
         takingOver: Bool = false, insisting: Bool = false, reporting: (@Sendable (OwnershipWaitReason) -> Void)? = nil
     ) async throws(CoordinationError) {
@@ -84,45 +84,48 @@ public final class MainParticipant: Sendable {
         }
     }
 
-    /// Returns when this Main does not own any more and will not by itself. An application that does not wait for it does
-    /// not learn that its core is gone for good.
+    /// Returns when this Main has lost the ownership and will not seek it again by itself. Only by this call does an
+    /// application learn that its core has ended for good.
     public func waitUntilEnded() async -> MainEndReason {
         await participant.mainEnd()
     }
 
-    /// Lets this Main sleep: its core is made quiet and stays registered, and the holder of the group owns for it, under the same epoch.
-    /// Returns when it does. From then on this participant watches its rest alone, and reads it once a minute.
+    /// Puts this Main to rest: its core becomes quiet and stays registered, and the holder of the group owns for it
+    /// under the same epoch. Returns when the holder owns. From then on this participant only watches the record of its
+    /// rest, and reads it once a minute.
     ///
     /// Over files that read is the only wake-up of an idle process, on two conditions. No task has run on Swift's
     /// concurrent pool, which wakes its process once a second: see ``CoordinationEnvironment/coreExecutor``. No other
     /// watch or observation of the group is open: with one, the store reads the group every 10 s. Through a local hub a
     /// process wakes every 5 s, and for each commit of the group.
     ///
-    /// The holder wakes it for a push, a call that waits, a request for hand-over and a keep-alive. This Main then owns
-    /// for itself again, as after ``resume(for:)``, and its core goes on. If it does not resume within
+    /// The holder wakes it for a push, a waiting call, a request for hand-over and a keep-alive. This Main then owns
+    /// for itself again, as after ``resume(for:)``, and its core continues. If it does not resume within
     /// ``CoordinationOptions/wakeBound``, its holder gives the core up and releases the ownership.
     ///
     /// Source: contract C26.
     ///
-    /// - Throws: Where the core goes on in place of resting: ``CoordinationError/Code/unavailable`` without a holder;
+    /// - Throws: The core continues in each of these cases: ``CoordinationError/Code/unavailable`` without a holder;
     ///   ``CoordinationError/Code/unsupported`` where the session has a lease, or the core cannot rest;
-    ///   ``CoordinationError/Code/refused`` while the core does not run, an activity, a critical section or a request for hand-over is open, or a
-    ///   call waits for its message, and where ``resume(for:)`` was called before the core was quiet; ``CoordinationError/Code/coreFailed`` where the core has thrown another error, or has not become quiet within
-    ///   ``CoordinationOptions/stopTimeout``; ``CoordinationError/Code/fenced``, ``CoordinationError/Code/cancelled`` and
-    ///   ``CoordinationError/Code/closed``.
+    ///   ``CoordinationError/Code/refused`` while the core does not run, an activity, a critical section or a request
+    ///   for hand-over is open, or a call waits for its message, and where ``resume(for:)`` was called before the core
+    ///   was quiet; ``CoordinationError/Code/coreFailed`` where the core has thrown another error, or has not become
+    ///   quiet within ``CoordinationOptions/stopTimeout``; ``CoordinationError/Code/fenced``,
+    ///   ``CoordinationError/Code/cancelled`` and ``CoordinationError/Code/closed``.
     public func rest() async throws(CoordinationError) {
         try await withTaskExecutorPreference(participant.executor) { () async throws(CoordinationError) in
             try await participant.rest()
         }
     }
 
-    /// Owns for itself again after a rest; returns when the core goes on. While the core is
-    /// becoming quiet, ``rest()`` throws ``CoordinationError/Code/refused`` then. A Main that does not rest goes on.
+    /// Ends the rest: this Main owns for itself again. Returns when the core has resumed. If the core is still becoming
+    /// quiet, the pending ``rest()`` throws ``CoordinationError/Code/refused``. Does nothing if the Main does not rest.
     ///
     /// - Parameter wake: The reason that the core is given.
-    /// - Throws: ``CoordinationError/Code/fenced`` where the rest was over: another epoch owns, or this Main owns anew and starts another core;
-    ///   ``CoordinationError/Code/coreFailed`` where the core has not become quiet for an earlier rest within
-    ///   ``CoordinationOptions/stopTimeout``; ``CoordinationError/Code/cancelled`` and ``CoordinationError/Code/closed``.
+    /// - Throws: ``CoordinationError/Code/fenced`` if the rest had ended: another epoch owns, or this Main owns under a
+    ///   new epoch and starts another core; ``CoordinationError/Code/coreFailed`` where the core has not become quiet
+    ///   for an earlier rest within ``CoordinationOptions/stopTimeout``; ``CoordinationError/Code/cancelled`` and
+    ///   ``CoordinationError/Code/closed``.
     public func resume(for wake: Wake = .user) async throws(CoordinationError) {
         try await withTaskExecutorPreference(participant.executor) { () async throws(CoordinationError) in
             try await participant.resume(for: wake)
@@ -134,16 +137,17 @@ public final class MainParticipant: Sendable {
         get async { await participant.state.isAtRest }
     }
 
-    /// Stops the core, releases ownership, and ends the participation until the next ``start(takingOver:insisting:reporting:)``; a Main that rests
-    /// resumes first. Returns when that is done; a core that does not
-    /// stop, or an ownership that the store does not let go of, is given up after ``CoordinationOptions/stopTimeout``. Once
-    /// the core has stopped, a store that does not answer is waited for 2 seconds at most.
+    /// Stops the core, releases ownership, and ends the participation until the next
+    /// ``start(takingOver:insisting:reporting:)``; a Main that rests resumes first. Returns when that is done; a core
+    /// that does not stop, or a release that the store does not accept, is given up after
+    /// ``CoordinationOptions/stopTimeout``. Once the core has stopped, a store that does not answer is waited for 2
+    /// seconds at most.
     public func stop() async {
         await participant.close()
     }
 
-    /// Says that this Main's application has shown a message, of which it knows from its core: no participant gets it any more. An Executor
-    /// that has it in hand is told so by its acknowledgement.
+    /// Acknowledges a message that the application has shown directly from its core: no participant gets it any more.
+    /// If an Executor has it in hand, its acknowledgement returns that the message was superseded.
     ///
     /// Source: contract C22.
     ///
@@ -157,10 +161,10 @@ public final class MainParticipant: Sendable {
         }
     }
 
-    /// Begins to take the pushes that are routed to Main, `push.routes` of the host. A call that was made before ends.
+    /// Begins to take the pushes that the host's `push.routes` route to Main. Ends the sequence of an earlier call.
     ///
-    /// A push that is taken is this Main's until it is acknowledged, given back, or its session ends; it is not taken
-    /// back when another Main takes over. A push that no Main takes ends with `inbox.lifetime`; the timeline tells.
+    /// A push that is taken belongs to this Main until it is acknowledged, given back, or its session ends, even if
+    /// another Main takes over. A push that no Main takes ends after `inbox.lifetime`, with an entry on the timeline.
     ///
     /// Source: contract P13.
     ///
@@ -172,7 +176,8 @@ public final class MainParticipant: Sendable {
         }
     }
 
-    /// Says that a push was dealt with: it is gone, and the timeline tells of it. Acknowledging twice does no harm.
+    /// Acknowledges a push that was handled: it is removed, with an entry on the timeline. Acknowledging twice is
+    /// allowed.
     ///
     /// - Returns: True if the push was still this Main's.
     /// - Throws: As ``pushes()``. After ``CoordinationError/Code/store`` the push stays in hand: call again.
@@ -181,7 +186,7 @@ public final class MainParticipant: Sendable {
         try await participant.acknowledge(push)
     }
 
-    /// Lets a Main take a push again that this one does not deal with.
+    /// Gives a push back that this Main does not handle, so that a Main can take it again.
     ///
     /// - Throws: As ``acknowledge(_:)-(TakenPush)``.
     public func giveBack(_ push: TakenPush) async throws(CoordinationError) {
@@ -205,8 +210,9 @@ public enum MainEndReason: Hashable, Sendable {
     case stopped
     /// Another Main took over.
     case superseded
-    /// Its core ended by itself, failed ten times in a row, or could not start the first time; the text says why.
+    /// Its core ended by itself, failed ten times in a row, or could not start the first time; the text gives the
+    /// reason.
     case coreFailed(String)
-    /// Its session is over for the group, or it cannot follow the group any more: its core has stopped, close the handle.
+    /// Its session has ended, or it cannot follow the group any more. Its core has stopped; close the handle.
     case sessionEnded
 }

@@ -5,28 +5,29 @@ public import CoreAPI
 ///
 /// Source: contract C3, C6.
 public protocol ProcessControl: Sendable {
-    /// Kills exactly this process, or nothing: a process id that was given to another process meanwhile is left alone.
+    /// Kills exactly this process, or none: a process id that the system has given to another process since is not
+    /// killed.
     ///
     /// - Parameters:
     ///   - process: The process to kill.
-    ///   - doubt: Says why the process may not be the meant one; nil when it is proven to be. It is asked while the
-    ///     process is held in a way that its number cannot come to mean another process. A control that only simulates
-    ///     processes need not ask.
+    ///   - doubt: Returns why the process may not be the right one; nil if it is proven to be. Called while a handle
+    ///     such as a pidfd keeps the process id from meaning another process. A control that only simulates processes
+    ///     need not call it.
     func kill(_ process: ProcessIdentity, unless doubt: @Sendable () async -> String?) async -> KillResult
 
     /// Returns true if a process is stopped, as by SIGSTOP; nil if this cannot be determined.
     func isStopped(_ process: ProcessIdentity) async -> Bool?
 
-    /// Returns true if a process runs nothing any more: it is gone, or the system is taking it down. A start time of 0
+    /// Returns true if a process runs no code any more: it has ended, or the system is ending it. A start time of 0
     /// matches any process of that number. Returns false if the process runs or cannot be seen.
     func isExiting(_ process: ProcessIdentity) async -> Bool
 }
 
 extension ProcessControl {
-    /// Returns nil: nothing can be seen.
+    /// Returns nil: the state is not known.
     public func isStopped(_ process: ProcessIdentity) async -> Bool? { nil }
 
-    /// Returns false: nothing can be seen.
+    /// Returns false: the state is not known.
     public func isExiting(_ process: ProcessIdentity) async -> Bool { false }
 }
 
@@ -34,7 +35,7 @@ extension ProcessControl {
 public enum KillResult: Hashable, Sendable {
     /// The signal was sent.
     case signalled
-    /// The process had ended before.
+    /// The process had already ended.
     case gone
     /// It could not be done from here, for this reason.
     case impossible(String)

@@ -11,16 +11,17 @@ extension SharedStore {
     /// }
     /// ```
     ///
-    /// `body` begins when the core runs. When the Main ends by itself, because its core is gone for good, another Main has
-    /// taken over or the session is over, the task of `body` is cancelled and this call throws why. Let `body` wait for
-    /// something that a cancellation ends, and not on a thread.
+    /// `body` begins when the core runs. If the Main ends by itself, because its core has ended for good, another Main
+    /// has taken over or the session has ended, the task of `body` is cancelled and this call throws the reason. `body`
+    /// must only wait in ways that a cancellation ends, and must not block its thread.
     ///
     /// - Parameters:
     ///   - options: Deadlines and lifetimes, the same in all processes of the group.
-    ///   - environment: Its interfaces to the machine: clock, process control, witness, seed.
+    ///   - environment: The interfaces to the machine: clock, process control, witness, seed.
     ///   - takingOver: True to ask another Main that owns to hand over, and to fence it if it does not.
     ///   - insisting: True to interrupt the owner's activities instead of waiting for them.
-    ///   - reporting: Told why it waits, as in ``MainParticipant/start(takingOver:insisting:reporting:)``.
+    ///   - reporting: Called with the reason of the wait, as in
+    ///     ``MainParticipant/start(takingOver:insisting:reporting:)``.
     ///   - core: Makes the core for each ownership.
     ///   - body: The work of the application while it owns, in a task of its own.
     /// - Returns: The result of `body`.
@@ -49,8 +50,8 @@ extension SharedStore {
         }
     }
 
-    /// Takes part as an Executor while `body` runs; then lets the core finish what others wait for, releases ownership and
-    /// closes this handle.
+    /// Takes part as an Executor while `body` runs. Then lets the core serve the other waiting calls, releases
+    /// ownership and closes this handle.
     ///
     /// ```swift
     /// try await group.withExecutor(core: { MailCore(account) }) { executor in
@@ -62,12 +63,12 @@ extension SharedStore {
     /// }
     /// ```
     ///
-    /// A core that runs here goes on for the others also when `body` throws, as after a timeout, within its budget. When the
-    /// task is cancelled it is stopped at once.
+    /// A core that runs here also serves the other calls if `body` throws, for example after a timeout, within its
+    /// budget. If the task is cancelled, the core is stopped at once.
     ///
     /// - Parameters:
     ///   - options: Deadlines and lifetimes, the same in all processes of the group.
-    ///   - environment: Its interfaces to the machine: clock, process control, witness, seed.
+    ///   - environment: The interfaces to the machine: clock, process control, witness, seed.
     ///   - core: Makes the core for each ownership.
     ///   - body: The work of the process.
     /// - Returns: The result of `body`.
@@ -91,7 +92,7 @@ extension SharedStore {
     }
 }
 
-/// A handle that is closed also when the task is cancelled: what a cancelled task asks of a network may not be done.
+/// A handle that is also closed in a cancelled task, in which a request over a network might not be sent.
 private struct AlwaysClosedStore: ForwardingStore {
     let inner: any SharedStore
 
@@ -103,7 +104,7 @@ private struct AlwaysClosedStore: ForwardingStore {
 
 extension ExecutorParticipant {
     fileprivate func finishAndClose() async {
-        // A task that is cancelled does not wait for what others want.
+        // A cancelled task does not wait until the core has served other calls.
         await finish()
         await close()
     }
@@ -122,7 +123,7 @@ extension MainParticipant {
                 switch try await tasks.next() {
                 case .returned(let value): return value
                 case .ended(let end):
-                    // Of a wait that was cancelled nothing is known, and a body may stop its own Main.
+                    // The end of a cancelled wait is not reported: `body` may have stopped its own Main.
                     guard !Task.isCancelled, let error = CoordinationError(end) else { continue }
                     throw error
                 case nil: throw CancellationError()
@@ -138,7 +139,7 @@ extension MainParticipant {
 }
 
 extension CoordinationError {
-    /// Why a Main does not own any more; nil for one that was stopped.
+    /// The error for the end of a Main; nil if it was stopped.
     fileprivate init?(_ end: MainEndReason) {
         switch end {
         case .stopped: return nil

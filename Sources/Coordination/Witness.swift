@@ -1,35 +1,36 @@
 public import CoreAPI
 internal import Synchronization
 
-/// An observer of cores that knows nothing of the order of commits: it sees what really runs.
+/// An observer of running cores that is independent of the order of commits.
 ///
-/// The order cannot show two owners at once, because it could not record them. The witness can: each core tells it
-/// when it starts, and learns then which other cores run.
+/// The order of commits records one owner at a time, so it cannot show two running cores. The witness can: each core
+/// registers when it starts, and then learns which other cores run.
 ///
 /// Source: contract C15.
 public protocol Witness: Sendable {
-    /// Says that the core of an epoch runs from now on.
+    /// Registers that the core of an epoch runs from now on.
     func begin(epoch: Revision) throws(SharedCoreError) -> any WitnessHold
 }
 
-/// A running core, as a witness knows it. It lasts until ``end()``, or until the process dies.
+/// The registration of a running core with a witness. It lasts until ``end()``, or until the process ends.
 public protocol WitnessHold: Sendable {
     /// The epochs of the other cores that ran when this one began, in rising order.
     ///
     /// The core that began first may not have seen the other; the one that began second has.
     var others: [Revision] { get }
 
-    /// The epochs of the other cores that run now. A process that was just killed may show for the moment that the
-    /// system takes to close its files; a core that really runs shows in the next look too.
+    /// The epochs of the other cores that run now. A process that was just killed may be listed until the system has
+    /// closed its files; a core that really runs is also listed at the next call.
     func currentOthers() throws(SharedCoreError) -> [Revision]
 
-    /// Says that the core has stopped. Idempotent.
+    /// Removes the registration: the core has stopped. May be called more than once.
     func end()
 }
 
 /// The witness for cores of one process.
 public final class MemoryWitness: Witness {
-    /// How many cores of each epoch run. There should be one of one epoch; a witness presumes nothing.
+    /// The number of running cores of each epoch. One core of one epoch is expected, but the witness does not rely on
+    /// it.
     private let running = Mutex<[Revision: Int]>([:])
 
     public init() {}

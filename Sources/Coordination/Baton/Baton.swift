@@ -1,26 +1,27 @@
 public import CoreAPI
 internal import Mailboxes
 
-/// A core's work under way, which the next owner's core continues: what the core returns of ``Core/handOver(_:)``.
+/// The calls that a stopping core gives to the next owner's core, which continues them. ``Core/handOver(_:)`` returns
+/// it.
 ///
-/// The bytes come into no store, log or timeline. Its description has the kind and sizes alone.
+/// The bytes are written to no store, log or timeline, and the description shows only the kind and the sizes.
 ///
 /// Source: contract C25.
 public struct Baton: Sendable, CustomStringConvertible {
-    /// How many bytes it has at most.
+    /// The maximum number of bytes.
     public static let maximumByteCount = 64 << 10
-    /// How many descriptors it has at most.
+    /// The maximum number of descriptors.
     public static let maximumDescriptorCount = 15
-    /// How many calls it has at most.
+    /// The maximum number of calls.
     public static let maximumCallCount = 4
-    /// How many kinds a participant takes at most.
+    /// The maximum number of kinds that a participant accepts.
     public static let maximumKindCount = 4
-    /// How long one is kept unless configured otherwise.
+    /// The default time for which a baton is kept.
     public static let defaultLifetime = Duration.seconds(10)
-    /// How long one may be kept.
+    /// The allowed times for which a baton is kept.
     public static let lifetimes = Duration.seconds(1)...Duration.seconds(60)
 
-    /// Its format and version, such as `sip-dialog/1`: by this the cores of both owners know what the bytes say.
+    /// The format of the bytes and its version, such as `sip-dialog/1`. The cores of both owners must know it.
     public let kind: String
     /// The calls that move with it.
     public let calls: [CallID]
@@ -92,7 +93,8 @@ public struct BatonEnd: Hashable, Sendable, CustomStringConvertible {
     /// True if the core that gave the baton must end the calls over the network.
     public var isOwn: Bool { self == .failed || self == .expired || self == .refused }
 
-    /// An owner has the calls: send nothing, and close what is open. A `shutdown` of a socket would end that of the new owner.
+    /// A new owner has the calls. Send nothing, and close the sockets: a `shutdown` of a socket would also shut down
+    /// the new owner's duplicate.
     public static let applied = BatonEnd(.applied)
     /// An owner could not use it: end the calls over the network.
     public static let failed = BatonEnd(.failed)
@@ -100,8 +102,8 @@ public struct BatonEnd: Hashable, Sendable, CustomStringConvertible {
     public static let expired = BatonEnd(.expired)
     /// It was not offered: end the calls over the network.
     public static let refused = BatonEnd(.refused)
-    /// The group does not answer, or the answer to the commit that ends the baton is lost, so that an owner may have the
-    /// calls: send nothing, and close what is open.
+    /// The group does not answer, or the answer to the commit that ends the baton is lost. A new owner may have the
+    /// calls, so send nothing, and close the sockets.
     public static let unknown = BatonEnd(.unknown)
 }
 

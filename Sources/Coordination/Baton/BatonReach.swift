@@ -26,9 +26,9 @@ public enum BatonNeed: UInt8, Hashable, Sendable {
 
 /// The processes that a participant's batons reach.
 package enum OwnReach: UInt8, Hashable, Sendable {
-    /// Those of its machine.
+    /// Participants on the same machine.
     case machine = 1
-    /// Those of its machine, and with the bytes alone the other clients of its hub.
+    /// Participants on the same machine and, for the bytes alone, the other clients of the same hub.
     case hub = 2
 }
 

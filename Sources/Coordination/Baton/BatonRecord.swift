@@ -2,13 +2,14 @@ package import CoreAPI
 internal import Mailboxes
 
 extension OwnershipKey {
-    /// The baton that an owner has given up with its ownership.
+    /// The baton that the last owner offered when it released the ownership.
     package static let baton: Key = ".sharedcore/ownership/baton"
-    /// The host that keeps batons as well.
+    /// The host, if it also keeps batons.
     package static let batonHost: Key = ".sharedcore/ownership/batonHost"
 }
 
-/// A baton as it stands in the group: all but its bytes. Exactly one commit removes it, and the author of that has the calls.
+/// The record of a baton in the group, without its bytes. Exactly one commit removes it, and the author of that commit
+/// has the calls.
 ///
 /// Source: contract C25.
 package struct BatonRecord: StoredRecord {
@@ -51,7 +52,7 @@ package struct BatonRecord: StoredRecord {
         self.keepers = keepers
     }
 
-    /// One that nothing keeps.
+    /// The record in place of bytes that cannot be read. No process keeps its baton.
     package static let unreadable = {
         var record = BatonRecord(
             epoch: .zero, kind: "", byteCount: 0, digest: [], descriptorCount: 0, calls: [],
@@ -138,9 +139,9 @@ extension BatonHostRecord {
 /// A baton that a participant has given, until its core knows what became of it.
 package struct GivenBaton: Hashable, Sendable {
     package enum Phase: Hashable, Sendable {
-        /// It is kept, and the group does not know.
+        /// The keepers have it; it is not offered in the group.
         case kept
-        /// It stands in the group since this commit.
+        /// It has been offered in the group since this commit.
         case offered(Revision)
         case over(BatonEnd)
     }
@@ -151,7 +152,7 @@ package struct GivenBaton: Hashable, Sendable {
     package var phase = Phase.kept
     /// True if a commit that offers it may have taken effect.
     package var isUnclear = false
-    /// How it ends where a commit that ends it may have taken effect.
+    /// The end that a commit with an unknown outcome may have given it; nil if there is no such commit.
     package var unclearEnd: BatonEnd?
 
     package init(_ record: BatonRecord, lifetime: Duration) {

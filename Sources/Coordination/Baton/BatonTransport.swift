@@ -1,12 +1,12 @@
 package import CoreAPI
 
-/// How a baton travels to another process: what only the system can do.
+/// Moves a baton to another process, with the services that only the operating system has.
 package protocol BatonTransport: Sendable {
-    /// Keeps a baton that a core has given, for the process that owns next.
+    /// Keeps a baton that a core has given, for the next owner's process.
     func keep(_ baton: Baton, of epoch: Revision) throws(SharedCoreError) -> any BatonKeeping
     /// Requests a baton from the processes that keep it.
     ///
-    /// - Returns: The baton; the failure says, for people, why no process has it.
+    /// - Returns: The baton; the failure says why no process has it, as text for users.
     func fetch(_ record: BatonRecord) async -> Result<FetchedBaton, BatonProblem>
 }
 

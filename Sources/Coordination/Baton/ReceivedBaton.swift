@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// The baton of a former owner, in the core that is to continue its calls.
 ///
-/// A core takes it before its `start` returns: it prepares what it can, sends nothing, applies it, and sends from then on. One that is not
-/// applied by then has failed, and its calls are over.
+/// A core takes it before its `start` returns: it prepares what it can, sends nothing, applies it, and sends from then
+/// on. A baton that is not applied when `start` returns has failed, and its calls end.
 ///
 /// ```swift
 /// func start(in context: CoreContext) async throws {
@@ -27,8 +27,8 @@ public final class ReceivedBaton: Sendable {
         case open, applied, over
     }
 
-    /// Its format and version, from ``CoordinationOptions/takesBatons`` or from a baton that a core of this participant
-    /// has given.
+    /// The format of the bytes and its version, from ``CoordinationOptions/takesBatons`` or from a baton that a core of
+    /// this participant has given.
     public let kind: String
     /// The bytes that the former core has written.
     public let bytes: [UInt8]
@@ -56,7 +56,7 @@ public final class ReceivedBaton: Sendable {
         files = Mutex(fetched.files)
     }
 
-    /// Takes what holds the descriptors.
+    /// Takes the owners of the descriptors out of the baton.
     func takeFiles() -> [any BatonFile] {
         files.withLock { files in
             defer { files = [] }
@@ -64,12 +64,12 @@ public final class ReceivedBaton: Sendable {
         }
     }
 
-    /// Takes the calls over, in one commit: from then on they are this core's, and it may send.
+    /// Takes the calls over, in one commit: from then on they belong to this core, and it may send.
     ///
     /// - Returns: The calls that are open, each as it was.
     /// - Throws: ``SharedCoreError/Code/guardFailed`` when the baton is over, for example because its time has passed or
     ///   because an owner that knows no batons has ended its calls as lost, or when the core is superseded or told to
-    ///   stop. Then the calls are not this core's, and it sends nothing for them. If only the baton is over, the core may
+    ///   stop. Then the calls do not belong to this core, and it sends nothing for them. If only the baton is over, the core may
     ///   continue without the calls: its `start` need not throw. The store's errors.
     public func apply() async throws(SharedCoreError) -> [OpenCall] {
         context.system.place("baton.prepared")
@@ -84,9 +84,9 @@ public final class ReceivedBaton: Sendable {
         return result.withLock(\.self)
     }
 
-    /// Says that this core cannot use it: the calls are over, and the former owner ends them over the network.
+    /// Refuses the baton: this core cannot use it. Its calls end, and the former owner ends them over the network.
     ///
-    /// - Parameter reason: Why, for people.
+    /// - Parameter reason: The reason, as text for users.
     /// - Throws: The store's errors.
     public func refuse(because reason: String) async throws(SharedCoreError) {
         guard close(as: .over) else { return }
@@ -126,13 +126,13 @@ public final class ReceivedBaton: Sendable {
             } catch {
                 consistency = .linearizable
                 if error.code == .outcomeUnknown {
-                    // The guard on the record lets it take effect once.
+                    // The guard on the baton's record makes the commit take effect at most once.
                     isUnclear = true
                     continue
                 }
                 guard let key = error.guardFailure?.condition.key else { throw error }
                 if key == OwnershipKey.baton, isUnclear {
-                    // Nothing else lets an older call be this ownership's.
+                    // Only applying a baton makes a call of an earlier owner belong to this ownership.
                     let calls = try await openCalls(consistency).filter { context.isOpen($0.entry) }
                     if let revision = calls.map(\.entry.revision).max() { return (calls.map(\.call), revision) }
                 }
@@ -186,10 +186,11 @@ public final class ReceivedBaton: Sendable {
 }
 
 extension Standing<BatonRecord> {
-    /// The commit that makes a baton's calls an ownership's: it removes the record, so none does so after it.
+    /// Returns the commit that moves a baton's calls to an ownership. It removes the record, so no later commit can do
+    /// the same.
     ///
     /// - Parameters:
-    ///   - calls: Those that are open, as they were read.
+    ///   - calls: The open calls, as they were read.
     ///   - work: The owner's work.
     package func applying(
         _ calls: [(entry: Entry, record: CallRecord)], beside work: OpenWork, under epoch: Revision, reach: OwnReach,
@@ -213,7 +214,8 @@ extension Standing<BatonRecord> {
         if call.bootID == bootID {
             begun = call.began
         } else if call.bootID == record.bootID {
-            // Both instants are of the former machine's clock. The former core had the call until the deadline at most.
+            // Both instants are from the former machine's clock. The former core had the call until the deadline at the
+            // latest.
             let passed = call.began.duration(to: record.deadline)
             kind = Activity.Kind(name: kind.name, bound: max(.zero, kind.bound - passed))
         }
@@ -246,17 +248,18 @@ extension CoreContext {
     /// Source: contract C25.
     public var baton: ReceivedBaton? { received.baton }
 
-    /// Closes the parts of the baton that the core has not taken. A baton that was not applied goes to the next epoch.
+    /// Closes the parts of the baton that the core has not taken. A baton that was not applied stays for the next
+    /// epoch.
     func dropReceivedBaton() {
         received.baton?.drop()
         received.baton = nil
     }
 
-    /// Gets the baton that was offered when the ownership was acquired, and ends the calls that no core goes on with.
+    /// Gets the baton that was offered when the ownership was acquired, and ends the calls that no core continues.
     ///
     /// - Parameters:
-    ///   - standing: The baton; nil where there is none.
-    ///   - kinds: Those that the core takes.
+    ///   - standing: The record of the baton; nil if there is none.
+    ///   - kinds: The kinds of batons that the core accepts.
     ///   - bootID: The run of this machine.
     func receive(
         _ standing: Standing<BatonRecord>?, taking kinds: [String], in bootID: BootID, tell: @escaping BatonTeller
@@ -280,7 +283,7 @@ extension CoreContext {
             }
             return try await fail(standing, because: problem, tell: tell)
         }
-        // One that cannot be read has no author that would remove it.
+        // The author of an unreadable record is not known, so nobody else would remove it.
         if record.epoch == .zero {
             try await change(standing, because: "it cannot be read", tell: tell) { $0.delete(OwnershipKey.baton) }
         }
@@ -318,7 +321,7 @@ extension CoreContext {
         }
     }
 
-    /// Says that a baton cannot be used, and ends its calls.
+    /// Records that a baton cannot be used, and ends its calls.
     func fail(
         _ standing: Standing<BatonRecord>, because reason: String, tell: BatonTeller
     ) async throws(SharedCoreError) {
@@ -326,7 +329,7 @@ extension CoreContext {
         record.state = .failed
         let isGone = try await !store.sessions().contains { $0.id == standing.session }
         try await change(standing, because: reason, tell: tell) { transaction in
-            // Its author removes it, and would not if it is gone.
+            // The author of the baton removes its record, unless the author has ended.
             if isGone { return transaction.delete(OwnershipKey.baton) }
             transaction.put(OwnershipKey.baton, record.bytes, lifetime: .expiring(after: Baton.lifetimes.upperBound))
         }
@@ -354,7 +357,7 @@ extension CoreContext {
         dropReceivedBaton()
     }
 
-    /// Says with which baton a call moves.
+    /// Sets the kind of baton with which a call can move.
     func setMoves(_ kind: String?, needs: BatonNeed, of call: OpenCall) async throws(SharedCoreError) {
         let key = call.key
         _ = try await changeCalls(alsoGuardedBy: [OwnershipKey.handover, OwnershipKey.baton]) {
@@ -368,7 +371,7 @@ extension CoreContext {
             else { return nil }
             var changed = activity
             (changed.moves, changed.needs) = (kind, needs)
-            // The Main that has asked does not wait for this call.
+            // A Main that has asked for the core does not wait for this call, and may count on that.
             if work.wouldHoldUp(changed) {
                 throw SharedCoreError(.guardFailed, "A Main has asked that takes the call.", at: key.text)
             }

@@ -24,9 +24,10 @@ public struct Call: Hashable, Sendable {
         }
     }
 
-    /// How far a call is. Nothing follows an end; all others follow each other in any order, since protocols differ.
+    /// The state of a call. An ended call stays ended; all other states may follow each other in any order, since
+    /// protocols differ.
     public enum State: Hashable, Sendable {
-        /// It came, and nothing rings as yet.
+        /// The call was received, and no telephone rings yet.
         case incoming
         /// It rings, here or at the other side.
         case ringing
@@ -68,7 +69,8 @@ public struct Call: Hashable, Sendable {
         public static let answeredElsewhere = EndReason(.answeredElsewhere)
         /// The other side was busy.
         public static let busy = EndReason(.busy)
-        /// The process that had it ended, or lost or released the ownership. No core says so: the group finds it.
+        /// The process that held the call ended, or lost or released the ownership. The group detects this; no core
+        /// reports it.
         public static let lost = EndReason(.lost)
 
         /// Something failed.
@@ -89,15 +91,15 @@ public struct Call: Hashable, Sendable {
     public let account: String
     /// The media that it may carry at its service level.
     public let media: Media
-    /// How far it is.
+    /// The state of the call.
     public let state: State
     /// The owner of the core that has the call; nil for a call that has ended or that moves between cores (C25).
     public let holder: GroupOwner?
     /// When it began, by the clock of the run of the machine that ``bootID`` names; so are the other two.
     public let began: BootInstant
-    /// When it was answered; nil for one that was not.
+    /// When the call was answered; nil if it was not.
     public let answered: BootInstant?
-    /// When it ended; nil for one that is open, and for one that no core has found lost as yet.
+    /// When it ended; nil if the call is open, or is lost and no core has noticed that yet.
     public let ended: BootInstant?
     /// The run of the machine that its times count in.
     public let bootID: BootID
@@ -130,7 +132,7 @@ public struct Call: Hashable, Sendable {
 extension Call.State {
     package var isOpen: Bool { if case .ended = self { false } else { true } }
 
-    /// The state in a word; of one that has ended, the reason.
+    /// The state in a word; for an ended call, the reason of the end.
     package var word: String {
         switch self {
         case .incoming: "incoming"

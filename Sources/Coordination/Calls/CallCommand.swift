@@ -17,7 +17,7 @@ public enum CallCommand: UInt8, Hashable, Sendable, CaseIterable, CustomStringCo
         }
     }
 
-    /// The end of the call that it asks for; nil for one that asks for none.
+    /// The end that the command asks for; nil for a command that ends no call.
     var end: Call.EndReason? {
         switch self {
         case .hangUp: .hungUp
@@ -27,8 +27,8 @@ public enum CallCommand: UInt8, Hashable, Sendable, CaseIterable, CustomStringCo
     }
 }
 
-/// A command as it stands in the group: version, command, the call that it is for, and its deadline, each of these two with the run of the
-/// machine that it counts in.
+/// The record of a command in the group: version, command, the call that it is for, and its deadline. The call and the
+/// deadline each have the boot id of the machine whose clock they use.
 package struct CommandRecord: Hashable, Sendable {
     package let command: CallCommand
     private let callBootID: BootID
@@ -81,8 +81,9 @@ package struct CommandRecord: Hashable, Sendable {
     package func isOver(at now: BootInstant, in bootID: BootID) -> Bool { bootID == self.bootID && deadline <= now }
 }
 
-/// How far the holder is with a command: an entry beside the command's own. It outlives the holder, so that no other takes the command, and
-/// its sender hears that it was taken. The sender removes it, or the holder where that has ended, or else the next core.
+/// The holder's progress with a command, in an entry beside the command's own. It outlives the holder, so that no other
+/// core takes the command and its sender learns that it was taken. The sender removes it; if the sender has ended, the
+/// holder does, or else the next core.
 package struct CommandProgress: Hashable, Sendable {
     package enum Kind: UInt8, Hashable, Sendable {
         case taken = 1
@@ -98,7 +99,7 @@ package struct CommandProgress: Hashable, Sendable {
         self.text = text
     }
 
-    /// Bytes that cannot be read say that it was taken, and nothing more.
+    /// Bytes that cannot be read count as a command that was taken with an unknown outcome.
     package init(_ bytes: [UInt8]) {
         var reader = ByteReader(bytes)
         guard (try? reader.byte()) == CallKey.commandVersion, let tag = try? reader.byte(),
@@ -122,7 +123,8 @@ package struct CommandProgress: Hashable, Sendable {
 
 extension CallKey {
     fileprivate static let commandVersion: UInt8 = 1
-    /// How many commands wait for a call when its senders send no more. Those that send at the same moment do not see each other.
+    /// The number of waiting commands of a call from which on senders refuse to add one. Senders that check at the same
+    /// moment do not see each other's command, so a few more can wait.
     static let maximumCommandCount = 16
     private static let commandPath = ".sharedcore/calls/command/"
 
@@ -146,14 +148,14 @@ extension CallKey {
         return String(key.text.dropLast(suffix.utf8.count))
     }
 
-    /// The progress of commands that are gone, among the keys of calls: their senders have ended.
+    /// Returns the progress entries whose commands no longer exist because their senders have ended.
     static func leftovers(among keys: some Sequence<Key>) -> [Key] {
         let commands = Set(keys.map(\.text))
         return keys.filter { key in command(ofProgress: key).map { !commands.contains($0) } ?? false }
     }
 }
 
-/// The commits of a command. Each has one author, and fails where another came first.
+/// The commits of a command. Each has one author, and fails if another commit came first.
 extension Transaction {
     /// Sends a command for a call.
     package static func sending(_ command: CommandRecord, as key: Key, for call: Key) -> Transaction {
@@ -162,7 +164,7 @@ extension Transaction {
         return transaction
     }
 
-    /// Takes a command, once, for the record of a call as it was read.
+    /// Takes a command, at most once, for a call whose record has not changed since it was read.
     package static func taking(
         _ command: Entry, for call: Key, at revision: Revision
     ) throws(SharedCoreError) -> Transaction {
@@ -173,7 +175,7 @@ extension Transaction {
         return transaction
     }
 
-    /// Says what came of a command that was taken in the commit `taken`.
+    /// Records the outcome of a command that was taken in the commit `taken`.
     package static func finishing(
         _ command: Key, as outcome: CommandProgress, taken: Revision
     ) throws(SharedCoreError) -> Transaction {
@@ -183,7 +185,8 @@ extension Transaction {
         return transaction
     }
 
-    /// Takes a command back, where its holder is as far with it as was read; nil where it has not taken it.
+    /// Withdraws a command, if the holder's progress has not changed since it was read. The progress is nil if the
+    /// holder has not taken the command.
     package static func withdrawing(
         _ command: Key, after progress: Entry?
     ) throws(SharedCoreError) -> Transaction {
@@ -195,7 +198,7 @@ extension Transaction {
     }
 }
 
-/// A call and the commands for it, with the owner, as a watch of them tells. All of it is of one revision.
+/// A call, its commands and the owner, kept up to date by a watch. All of it is of one revision.
 package struct CallSight {
     let call: Key
     private var entries: [Key: Entry] = [:]
@@ -232,7 +235,7 @@ package struct CallSight {
         }
     }
 
-    /// The call while it is open, and the revision of its record; nil for one that is over, lost or not known.
+    /// The call while it is open, and the revision of its record; nil if the call has ended, is lost or is not known.
     package var open: (record: CallRecord, revision: Revision)? {
         guard let entry = entries[call], isMoving || !entry.isOlder(than: owner), let record = CallRecord(entry.value),
             record.state.isOpen

@@ -1,7 +1,8 @@
 public import CoreAPI
 
 extension OpenCall {
-    /// Begins to take the commands that processes of the group send for this call. Returns armed: those that wait come first.
+    /// Begins to take the commands that processes of the group send for this call. The watch is armed when this
+    /// returns, so no later command is missed; commands that wait already come first.
     ///
     /// ```swift
     /// for try await received in try await call.commands() {
@@ -13,8 +14,9 @@ extension OpenCall {
     /// }
     /// ```
     ///
-    /// Each element was taken for this core, once. The sequence ends when the call is over, when the ownership is, and when its task is cancelled.
-    /// It has one consumer at a time. Without one, a command is not carried out, and its sender hears so at its deadline.
+    /// Each element was taken for this core, once. The sequence ends when the call or the ownership ends, and when its
+    /// task is cancelled. It has one consumer at a time. Without a consumer a command is not carried out, and its
+    /// sender gets a timeout at the command's deadline.
     ///
     /// Source: contract C24.
     public func commands() async throws(SharedCoreError) -> CallCommands {
@@ -23,7 +25,7 @@ extension OpenCall {
     }
 }
 
-/// The commands for a call, as its holder takes them.
+/// The commands for a call, as its holder receives them.
 ///
 /// Source: contract C24.
 public final class CallCommands: AsyncSequence, Sendable {
@@ -62,8 +64,8 @@ public final class CallCommands: AsyncSequence, Sendable {
             sight = CallSight(of: call.key)
         }
 
-        /// - Throws: What the store throws; ``SharedCoreError/Code/outcomeUnknown`` for a command of which it is not known whether it was taken,
-        ///   and which is not carried out.
+        /// - Throws: What the store throws; ``SharedCoreError/Code/outcomeUnknown`` if it is not known whether a
+        ///   command was taken; the command is not carried out.
         public mutating func next() async throws(SharedCoreError) -> ReceivedCallCommand? {
             try await take()
         }
@@ -94,8 +96,8 @@ public final class CallCommands: AsyncSequence, Sendable {
             }
         }
 
-        /// Takes a command; nil where it is gone, was taken, is for a former call of the id, is late, cannot be read, or the call has
-        /// changed: the watch tells then.
+        /// Takes a command. Returns nil if the command was removed, was taken, is for an earlier call of the id, is
+        /// late or cannot be read, or if the call has changed; the watch then delivers the change.
         private nonisolated(nonsending) mutating func take(
             _ entry: Entry, for record: CallRecord, at revision: Revision
         ) async throws(SharedCoreError) -> ReceivedCallCommand? {
@@ -103,9 +105,10 @@ public final class CallCommands: AsyncSequence, Sendable {
             guard sight[progress] == nil, let command = CommandRecord(entry.value), command.isFor(record) else {
                 return nil
             }
-            // The command of a sender that has ended is gone behind this, where the backend can tell.
+            // If the backend can detect dead processes, this ends their sessions, which removes the commands of senders
+            // that have died.
             _ = try await call.context.store.sessions()
-            // A sender that is frozen does not take its command back.
+            // A sender that is frozen cannot withdraw its command, so the deadline is checked here too.
             let clock = call.context.clock
             guard !command.isOver(at: clock.now(), in: clock.bootID) else { return nil }
             let transaction = try Transaction.taking(entry, for: call.key, at: revision)
@@ -137,7 +140,7 @@ public struct ReceivedCallCommand: Sendable {
     public let command: CallCommand
     /// The call that it is for.
     public let call: CallID
-    /// The session that asks for it.
+    /// The session that sent the command.
     public let sender: SessionID
 
     let key: Key
@@ -145,16 +148,16 @@ public struct ReceivedCallCommand: Sendable {
     let epoch: Revision
     let store: any SharedStore
 
-    /// Says that the command was carried out. A sender that waits no more does not hear of it.
+    /// Reports that the command was carried out. A sender that no longer waits does not learn of it.
     ///
     /// - Throws: ``SharedCoreError/Code/guardFailed`` when the core is superseded.
     public func accept() async throws(SharedCoreError) {
         try await finish(CommandProgress(.done))
     }
 
-    /// Says that the command is not carried out.
+    /// Reports that the command is not carried out.
     ///
-    /// - Parameter reason: Why, for people: at most 256 bytes of UTF-8.
+    /// - Parameter reason: The reason, as text for users: at most 256 bytes of UTF-8.
     /// - Throws: As ``accept()``; ``SharedCoreError/Code/invalidArgument`` for a reason that is too long.
     public func refuse(because reason: String) async throws(SharedCoreError) {
         guard reason.utf8.count <= CallDescription.maximumReasonByteCount else {
@@ -172,7 +175,7 @@ public struct ReceivedCallCommand: Sendable {
         } catch {
             switch error.guardFailure?.condition.key {
             case progress: break
-            // Its sender has ended, and nothing else removes what is said of it.
+            // The sender has ended, so no other process removes this outcome.
             case key: _ = try await store.delete(progress)
             default: throw error
             }

@@ -3,7 +3,7 @@ internal import Mailboxes
 
 /// The keys of calls in the store.
 package enum CallKey {
-    /// Selects all that stands of calls.
+    /// Selects all entries of calls.
     static let all: KeyPrefix = ".sharedcore/calls/"
     /// Selects the records of all calls.
     package static let records: KeyPrefix = ".sharedcore/calls/call/"
@@ -14,10 +14,11 @@ package enum CallKey {
     }
 }
 
-/// A call as it stands in the group.
+/// The record of a call in the group.
 ///
-/// It belongs to the ownership under which it was written last: an open one that is older than the owner's claim is lost. So a
-/// commit that makes an owner can carry a call over, as it is, and no record has to name an epoch that is not known before its commit.
+/// A call belongs to the ownership under which its record was written last: an open call whose record is older than the
+/// owner's claim is lost. So the commit that makes an owner can take a call over by writing its record again unchanged,
+/// and no record has to name an epoch that is not known before its commit.
 ///
 /// | bytes | what |
 /// |---|---|
@@ -25,12 +26,13 @@ package enum CallKey {
 /// | texts | id, from, to, account |
 /// | 1, 1 | direction, media |
 /// | 1 | state: 1 incoming, 2 ringing, 3 answered, 4 held, 5 remotely held, 6 ended, 7 ended and acknowledged: without texts but its id |
-/// | 1, text | of an ended one: the reason |
+/// | 1, text | if it has ended: the reason |
 /// | two words, integer | the run of the machine, when it began |
 /// | flag and integer, twice | when it was answered, when it ended |
 package struct CallRecord: Hashable, Sendable {
-    /// How many calls that ended and were not acknowledged are kept at most, and how many that were; the oldest go first. So the records fit
-    /// into the room for what coordination writes (S10).
+    /// The maximum number of ended calls that are kept: as many that were not acknowledged, and as many that were. The
+    /// oldest are removed first. With this bound the records fit into the space that is reserved for coordination
+    /// (S10).
     package static let maximumEndedCount = 128
     private static let version: UInt8 = 1
 
@@ -167,14 +169,17 @@ extension CallRecord {
         return transaction
     }
 
-    /// Returns the oldest of the calls that ended and were not acknowledged, so many that with some more there are no more than are kept.
+    /// Returns the oldest ended calls that were not acknowledged: those to remove so that `more` further ones can be
+    /// kept.
     static func surplus(among entries: some Sequence<Entry>, with more: Int = 0) -> some Collection<Entry> {
         let ended = entries.filter { $0.lifetime != .persistent && CallRecord($0.value)?.isAcknowledged != true }
-        // Nothing writes a record between the end and the acknowledgement.
+        // No commit writes a record between the end and the acknowledgement, so the revision gives the order of the
+        // ends.
         return ended.sorted { $0.revision < $1.revision }.prefix(max(0, ended.count + more - maximumEndedCount))
     }
 
-    /// Returns the surplus of acknowledged calls, those that ended first: a wait for an id waits for a late call.
+    /// Returns the acknowledged calls beyond the maximum, those that ended first. The others stay, so that a wait for
+    /// an id of a late call finds that it was acknowledged.
     static func acknowledgedSurplus(
         among entries: some Sequence<Entry>, with more: Int, in bootID: BootID
     ) -> some Collection<Entry> {

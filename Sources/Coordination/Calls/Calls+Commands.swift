@@ -3,14 +3,14 @@ internal import Synchronization
 
 extension Calls {
     private static let counter = Atomic<UInt64>(0)
-    /// The time for the store's answers behind the time of a command.
+    /// The time to wait for the store's answers after the deadline of a command.
     private static let answerGrace = Duration.seconds(1)
 
-    /// Asks the holder of an open call to do something, and returns when it says that it has.
+    /// Asks the holder of an open call to carry out a command, and returns when the holder confirms it.
     ///
-    /// A command is carried out at most once. One that its holder has not taken when the time is over, or when this process
-    /// ends, is not carried out. A process that is stopped cannot take its command back: then the holder passes a late one
-    /// over, if both run on one machine.
+    /// A command is carried out at most once. If the holder has not taken it at the deadline, or when this process
+    /// ends, it is not carried out. A stopped process cannot withdraw its command: the holder then ignores the late
+    /// command, if both run on one machine.
     ///
     /// Source: contract C24.
     ///
@@ -19,17 +19,18 @@ extension Calls {
     ///   - id: The id of the call.
     ///   - timeout: How long to wait for the holder.
     /// - Throws: ``CoordinationError/Code/notFound`` when no call of the id is open; ``CoordinationError/Code/timeout``
-    ///   when its holder has not taken the command; ``CoordinationError/Code/outcomeUnknown`` when it has, and has not said
-    ///   what came of it before the time was over, or has ended, or when the group has not answered a second after the
-    ///   time; ``CoordinationError/Code/refused`` when it refuses, with its reason; ``CoordinationError/Code/store``, with
-    ///   ``SharedCoreError/Code/limitExceeded`` when 16 commands or more wait for the call;
-    ///   ``CoordinationError/Code/cancelled``, ``CoordinationError/Code/closed`` and ``CoordinationError/Code/fenced``.
+    ///   when its holder has not taken the command; ``CoordinationError/Code/outcomeUnknown`` when the holder has taken
+    ///   it and has ended or has not reported the outcome in time, or when the group has not answered a second after
+    ///   the deadline; ``CoordinationError/Code/refused`` when it refuses, with its reason;
+    ///   ``CoordinationError/Code/store``, with ``SharedCoreError/Code/limitExceeded`` when 16 commands or more wait
+    ///   for the call; ``CoordinationError/Code/cancelled``, ``CoordinationError/Code/closed`` and
+    ///   ``CoordinationError/Code/fenced``.
     public func send(
         _ command: CallCommand, to id: CallID, within timeout: Duration = .seconds(5)
     ) async throws(CoordinationError) {
         let limit = clock.now().advanced(by: timeout)
         let exchange = Exchange()
-        // It goes on without its caller where the store does not answer.
+        // The exchange continues without its caller if the store does not answer.
         let exchanging = Task {
             let result: Result<Void, CoordinationError>
             do throws(SharedCoreError) {
@@ -82,9 +83,10 @@ extension Calls {
         let call = try CallKey.record(of: id)
         let number = Self.counter.add(1, ordering: .relaxed).newValue
         let key = try CallKey.command(number, of: store.session.id, for: call)
-        // A dead holder is not to be believed, where the backend can tell.
+        // If the backend can detect dead processes, this ends their sessions, so that a dead process does not count as
+        // the holder.
         _ = try await store.sessions()
-        // Armed before the command is there: no answer goes unnoticed.
+        // The watch is armed before the command is written, so no answer is missed.
         let watch = try await store.watch(try CallSight.prefixes(of: call), from: .snapshot)
         defer { watch.cancel() }
         var sight = CallSight(of: call)
@@ -102,7 +104,7 @@ extension Calls {
             _ = try await store.commit(transaction)
         } catch {
             if error.guardFailure != nil { return .failure(notFound(id)) }
-            // It may stand there, and may have been taken.
+            // The command may have been written, and may have been taken.
             guard error.code == .outcomeUnknown, let progress = try await withdraw(key) else { throw error }
             return outcome(of: progress)
         }
@@ -147,8 +149,8 @@ extension Calls {
         }
     }
 
-    /// Waits until nothing more is to be heard of a command: its holder has said what came of it, or does not own any more;
-    /// the call was over before the command was taken; or the watch has ended.
+    /// Waits until the outcome of a command cannot change: its holder has reported the outcome or no longer owns, the
+    /// call ended before the command was taken, or the watch has ended.
     private func follow(
         _ key: Key, to call: CallRecord, in watch: Watch, from first: CallSight
     ) async throws(SharedCoreError) {
@@ -164,9 +166,9 @@ extension Calls {
         }
     }
 
-    /// Removes a command, also for a task that was cancelled. One that has no progress is not taken any more.
+    /// Removes a command, also in a cancelled task. A command without progress can then no longer be taken.
     ///
-    /// - Returns: How far its holder was with it; nil where it had not taken it.
+    /// - Returns: The holder's progress; nil if it had not taken the command.
     func withdraw(_ key: Key) async throws(SharedCoreError) -> CommandProgress? {
         try await Task { () -> Result<CommandProgress?, SharedCoreError> in
             do throws(SharedCoreError) { return .success(try await remove(key)) } catch { return .failure(error) }

@@ -1,6 +1,6 @@
 public import CoreAPI
 
-/// The calls of a group, for every process that has it open: also for one that does not own, and for readers.
+/// The calls of a group, for each process that has the group open, including readers and processes that do not own.
 ///
 /// ```swift
 /// let calls = Calls(group)
@@ -11,7 +11,7 @@ public import CoreAPI
 ///
 /// Source: contract C23.
 public struct Calls: Sendable {
-    /// How long an ended call is kept unless configured otherwise.
+    /// The default time for which an ended call is kept.
     public static let defaultLifetime = Duration.seconds(24 * 3600)
 
     let store: any SharedStore
@@ -30,13 +30,15 @@ public struct Calls: Sendable {
     /// Returns the open calls, the oldest first, then those that have ended and were not acknowledged, the newest
     /// first. A call is listed as ended, with ``Call/EndReason/lost``, if its holder has ended.
     public func list() async throws(SharedCoreError) -> [Call] {
-        // A dead holder is not to be believed, where the backend can tell.
+        // If the backend can detect dead processes, this ends their sessions, so that a dead process does not count as
+        // the holder.
         _ = try await store.sessions()
         var standing = try await standing()
         while true {
             let entries = try await store.list(CallKey.records).entries
             let present = try await self.standing()
-            // A call that its holder ended before it let go is not to look lost, nor one of a new owner.
+            // Both reads saw the same owner. Otherwise a call that its holder ended just before the release, or a call
+            // of a new owner, would be reported as lost.
             if present.owner?.creationRevision == standing.owner?.creationRevision,
                 present.baton?.revision == standing.baton?.revision
             {
@@ -52,19 +54,19 @@ public struct Calls: Sendable {
         return (entry(OwnershipKey.owner), entry(OwnershipKey.baton))
     }
 
-    /// Begins to deliver the calls as ``list()`` gives them: now, and whenever that is another list.
+    /// Begins to deliver the calls as ``list()`` returns them: first the present list, then each changed list.
     public func changes() async throws(SharedCoreError) -> CallChanges {
         CallChanges(of: try await store.watch(CallsView.prefixes, from: .snapshot))
     }
 
-    /// Says that an ended call need not be shown again. A process that waits for its id afterwards hears that there is
-    /// nothing to show, for 5 minutes, unless 128 calls that ended later were acknowledged.
+    /// Acknowledges an ended call, so that it is not shown again. For 5 minutes a process that waits for its id then
+    /// gets the result that there is nothing to show, unless 128 calls that ended later were acknowledged.
     ///
     /// - Returns: True if there was an ended call; false if it was acknowledged before, is open, or is not known.
     @discardableResult
     public func acknowledge(_ id: CallID) async throws(SharedCoreError) -> Bool {
         let key = try CallKey.record(of: id)
-        // A dead holder is not to be believed, as in ``list()``.
+        // As in ``list()``: a dead process must not count as the holder.
         _ = try await store.sessions()
         while true {
             guard let entry = try await store.get(key), var record = CallRecord(entry.value), !record.isAcknowledged,
@@ -77,7 +79,7 @@ public struct Calls: Sendable {
                 record.state = .ended(.lost)
             }
             record.acknowledge()
-            // A record that stays as it is does not come to belong to an owner.
+            // Writing nothing to the record would not move it to an owner, so a guard on its revision is enough.
             var transaction = Transaction(guards: [.revision(key, entry.revision)])
             transaction.put(key, record.bytes, lifetime: .expiring(after: Inbox.defaultLifetime))
             let entries = try await store.list(CallKey.records).entries
@@ -86,7 +88,8 @@ public struct Calls: Sendable {
                 _ = try await store.commit(transaction)
                 return true
             } catch {
-                // Any other guard is the store's own: that of a core which is superseded fails each time.
+                // Any other guard was added by the store. The epoch guard of a superseded core fails each time, so a
+                // retry would not end.
                 guard error.guardFailure?.condition.key == key else { throw error }
             }
         }
@@ -116,7 +119,7 @@ public final class CallChanges: AsyncSequence, Sendable {
         Iterator(watch: watch)
     }
 
-    /// Gives the calls as they stand.
+    /// Delivers the lists of calls, one by one.
     public struct Iterator: AsyncIteratorProtocol {
         let watch: Watch
         private var view = CallsView()

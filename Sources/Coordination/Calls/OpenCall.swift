@@ -1,17 +1,17 @@
 public import CoreAPI
 
 extension CoreContext {
-    /// Begins a call: its record, and the activity that keeps this core while it is open, in one commit.
+    /// Begins a call. One commit writes its record and the activity that keeps this core while the call is open.
     ///
-    /// The call lasts until ``OpenCall/end(_:)``. One that is open when its ownership is over is lost. A call of this id that has
-    /// ended makes room for it; the same one that is open is not begun anew, and keeps its state and its media.
+    /// The call lasts until ``OpenCall/end(_:)``. A call that is open when its ownership ends is lost. It replaces an
+    /// ended call of the same id. If the same call is open already, it is returned with its state and media unchanged.
     ///
     /// Source: contract C23, C17.
     ///
     /// - Parameters:
     ///   - call: The description of the call.
-    ///   - state: How far it is.
-    ///   - moves: The kind of the ``Baton`` with which another core can go on with it; nil while none can. See
+    ///   - state: The state of the call.
+    ///   - moves: The kind of the ``Baton`` with which another core can continue the call; nil while none can. See
     ///     ``OpenCall/setMoves(_:needs:)``.
     ///   - needs: The part of the baton that this core needs. A call that needs the bytes alone also moves between two
     ///     machines, if both participants are clients of a hub that keeps batons.
@@ -33,7 +33,7 @@ extension CoreContext {
             try await changeCalls { consistency throws(SharedCoreError) in
                 let former = try await store.get(key, consistency: consistency)
                 if let former, isOpen(former) {
-                    // As after an outcome that was not known.
+                    // The record is there already, for example after a commit with an unknown outcome.
                     if CallRecord(former.value)?.isRecord(of: call) == true { return nil }
                     throw SharedCoreError(
                         .guardFailed, "Another call with the id “\(call.id.text)” is open.", at: key.text)
@@ -47,7 +47,7 @@ extension CoreContext {
         return OpenCall(id: call.id, key: key, context: self)
     }
 
-    /// Does what begins work, as ``ActivityGate/begin(_:)`` does, and says why none begins.
+    /// Begins work as ``ActivityGate/begin(_:)`` does, and throws with the reason if none may begin.
     func beginWork(_ body: () async throws(SharedCoreError) -> Revision) async throws(SharedCoreError) {
         do throws(SharedCoreError) {
             try await gate.begin(body)
@@ -56,8 +56,8 @@ extension CoreContext {
         }
     }
 
-    /// The transaction that begins an activity. One that is open is the call's from then on, and its record is written anew: what would end
-    /// it at this moment finds another revision.
+    /// Returns the transaction that begins an activity. An open activity of the same id then belongs to the call. Its
+    /// record is written again, so that a concurrent commit that ends it fails on the revision.
     private func beginning(
         _ activity: Activity, consistency: ReadConsistency
     ) async throws(SharedCoreError) -> Transaction {
@@ -75,7 +75,7 @@ extension CoreContext {
         OpenWork(try await store.list(OwnershipKey.path, consistency: consistency))
     }
 
-    /// - Throws: ``SharedCoreError/Code/guardFailed`` where an activity is that of an open call, which alone ends it.
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` if the activity belongs to an open call, which ends it itself.
     func requireNoCall(with activity: Activity, consistency: ReadConsistency) async throws(SharedCoreError) {
         guard activity.kind.name == Activity.Kind.call.name else { return }
         let calls = try await store.list(CallKey.records, consistency: consistency).entries.filter(isOpen)
@@ -91,12 +91,12 @@ extension CoreContext {
         !entry.isOlder(than: epoch) && CallRecord(entry.value)?.state.isOpen == true
     }
 
-    /// Commits a change of calls, anew where another commit was faster.
+    /// Commits a change of calls, and tries again if another commit came first.
     ///
     /// - Parameters:
-    ///   - keys: Further keys of which a failed guard means that another commit was faster.
+    ///   - keys: Further keys for which a failed guard means that another commit came first.
     ///   - change: The transaction; nil when there is nothing to change.
-    /// - Returns: The revision at which it stands; zero where nothing was changed.
+    /// - Returns: The revision of the commit; zero if nothing was changed.
     func changeCalls(
         alsoGuardedBy keys: [Key] = [],
         _ change: (ReadConsistency) async throws(SharedCoreError) -> Transaction?
@@ -116,8 +116,8 @@ extension CoreContext {
     }
 
     /// - Parameters:
-    ///   - state: Nil where it stays.
-    ///   - media: Nil where they stay.
+    ///   - state: The new state; nil to keep it.
+    ///   - media: The new media; nil to keep them.
     fileprivate func change(
         _ call: OpenCall, to state: Call.State?, media: Call.Media?
     ) async throws(SharedCoreError) {
@@ -150,7 +150,7 @@ extension CoreContext {
 }
 
 extension CoreContext {
-    /// How many calls are ended in one commit: a larger one has no room in a group that is full (contract S10).
+    /// The number of calls to end in one commit. A full group has no space for a larger commit (contract S10).
     private static let endedAtOnce = 4
 
     /// Ends, as lost, the calls that the cores of former ownerships have left open, and removes the surplus of ended
@@ -161,7 +161,7 @@ extension CoreContext {
     /// - Parameter spared: The calls that this core may go on with.
     func endLostCalls(butFor spared: Set<Key> = []) async throws(SharedCoreError) {
         while true {
-            // The handle has seen its own acquisition, and with it all that stood before.
+            // The handle has seen its own acquisition and all earlier commits, so a causal read is enough.
             let entries = try await store.list(CallKey.all, consistency: .causal).entries
             let left = CallRecord.left(among: entries, before: epoch, butFor: spared)
             do throws(SharedCoreError) {
@@ -194,18 +194,18 @@ public struct OpenCall: Sendable {
     let key: Key
     let context: CoreContext
 
-    /// The error for a change of a call that is over.
+    /// The error for a change of an ended call.
     var isOver: SharedCoreError {
         SharedCoreError(.guardFailed, "The call “\(id.text)” is over.", at: key.text)
     }
 
-    /// Says how far the call is, and in the same commit what media it has, such as none while it is held.
+    /// Sets the state of the call and, in the same commit, its media, such as none while it is held.
     ///
     /// - Parameters:
-    ///   - state: How far it is.
-    ///   - media: The media that it has from now on, which the level of its service allows; nil where they stay.
-    /// - Throws: ``SharedCoreError/Code/guardFailed`` when the call is over, or the core is superseded: its calls are lost then;
-    ///   ``SharedCoreError/Code/invalidArgument`` for a reason that is too long.
+    ///   - state: The new state.
+    ///   - media: The media from now on, as the level of its service allows; nil to keep them.
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` if the call has ended or the core is superseded, in which case
+    ///   its calls are lost; ``SharedCoreError/Code/invalidArgument`` for a reason that is too long.
     public func change(to state: Call.State, media: Call.Media? = nil) async throws(SharedCoreError) {
         if case .ended(let reason) = state, reason.text.utf8.count > CallDescription.maximumReasonByteCount {
             throw SharedCoreError(
@@ -215,26 +215,28 @@ public struct OpenCall: Sendable {
         try await context.change(self, to: state, media: media)
     }
 
-    /// Says what media the call has from now on: none while the level of its service is `signalingOnly`.
+    /// Sets the media of the call: none while the level of its service is `signalingOnly`.
     ///
     /// - Throws: As ``change(to:media:)``.
     public func change(media: Call.Media) async throws(SharedCoreError) {
         try await context.change(self, to: nil, media: media)
     }
 
-    /// Says with which baton the call can move from now on, or that it cannot, as while a re-INVITE is under way.
+    /// Sets the kind of baton with which the call can move from now on. Set nil while it cannot move, for example
+    /// during a re-INVITE.
     ///
     /// While the call moves it delays no Main that takes batons of this kind. If that Main must wait for another
-    /// activity anyway, the call may stop to move: the Main then waits for it as for any call (C17), and may insist.
+    /// activity anyway, the call may become one that cannot move: the Main then waits for it as for any call (C17), and
+    /// may insist.
     ///
     /// Source: contract C25.
     ///
     /// - Parameters:
-    ///   - kind: The kind of the ``Baton``; nil where the call cannot move for now.
+    ///   - kind: The kind of the ``Baton``; nil while the call cannot move.
     ///   - needs: The part of the baton that the next core needs.
-    /// - Throws: As ``change(to:media:)``; ``SharedCoreError/Code/guardFailed`` also where the call is not to move any more and a Main has asked
-    ///   that takes it: begin nothing that cannot move, the core is about to be told. ``SharedCoreError/Code/invalidArgument`` for a kind that
-    ///   breaks its rule.
+    /// - Throws: As ``change(to:media:)``; ``SharedCoreError/Code/guardFailed`` also if the call is to stop being
+    ///   movable and a Main that accepts it has asked for the core. Then begin nothing that cannot move: the core is
+    ///   about to be told to stop. ``SharedCoreError/Code/invalidArgument`` for a kind that breaks its rule.
     public func setMoves(_ kind: String?, needs: BatonNeed = .descriptors) async throws(SharedCoreError) {
         if let kind, !Baton.isKind(kind) {
             throw SharedCoreError(.invalidArgument, "“\(kind.prefix(64))” is not the kind of a baton.", at: key.text)
@@ -242,8 +244,8 @@ public struct OpenCall: Sendable {
         try await context.setMoves(kind, needs: needs, of: self)
     }
 
-    /// Ends the call, and the activity that kept the core for it, in one commit. A core ends its calls before its `stop` returns; those
-    /// that are open then are lost.
+    /// Ends the call, and the activity that kept the core for it, in one commit. A core must end its calls before its
+    /// `stop` returns; calls that are still open then are lost.
     ///
     /// - Throws: As ``change(to:media:)``.
     public func end(_ reason: Call.EndReason) async throws(SharedCoreError) {

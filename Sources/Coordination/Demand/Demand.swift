@@ -80,23 +80,23 @@ package struct Demand: Sendable {
     }
 }
 
-/// How long an Executor's core runs: while any call waits for a message that is not there, and a little longer, within
-/// the process's budget. While an activity is open it runs in any case.
+/// Decides how long an Executor's core runs: while any call waits for a message that has not come, and for the linger
+/// time after that, within the process's budget. While an activity is open the core runs in any case.
 ///
 /// Source: contract C9, C17.
 package struct CoreRunPolicy: Hashable, Sendable {
     package enum Decision: Hashable, Sendable {
-        /// The core goes on; the question is due again at this moment.
+        /// The core runs on; ask the policy again at this moment.
         case run(until: BootInstant)
         /// All calls have been served.
         case done
-        /// The process's time is up; the next one that waits takes over.
+        /// The process's budget is used up; the next participant that waits takes over.
         case spent
     }
 
     /// How long the core may run.
     package let budget: Duration
-    /// How long it goes on when no call waits, so that the next push of a burst finds it running.
+    /// How long the core runs on when no call waits, so that the next push of a burst finds it running.
     package let linger: Duration
     private let start: BootInstant
     private var quietSince: BootInstant?
@@ -110,8 +110,8 @@ package struct CoreRunPolicy: Hashable, Sendable {
 
     /// - Parameters:
     ///   - openUntil: The latest deadline of the calls that wait; nil when none does.
-    ///   - change: The last commit with which a message or an expectation came or went. While they come and go, it is
-    ///     not quiet.
+    ///   - change: The last commit that added or removed a message or an expectation. The linger time begins anew with
+    ///     each.
     ///   - busyUntil: When the bound of the last open activity passes; nil when none is open.
     package mutating func decide(
         openUntil: BootInstant?, lastChange change: Revision = .zero, busyUntil: BootInstant? = nil, at now: BootInstant

@@ -1,19 +1,20 @@
 package import CoreAPI
 
-/// One call's wait for the message of a call-id: what the inbox says goes in, what to do next comes out.
+/// One call's wait for the message of a call-id, as a pure value: it maps the state of the inbox to the next step.
 ///
 /// Source: contract C7, C8, C10, C11.
 package struct MessageWait: Hashable, Sendable {
     package enum Step: Hashable, Sendable {
-        /// Take it.
+        /// Take the message.
         case take
-        /// It is known already, or has nothing to show.
+        /// The message was acknowledged, or has nothing to show.
         case nothingToShow
         /// The deadline has passed.
         case timeout
-        /// Let it be known that this call waits.
+        /// Store an expectation, so that the group knows that this call waits.
         case expect
-        /// Wait until this moment at the latest, then look. With `needsCore`, a core would help.
+        /// Wait until this moment at the latest, then read the inbox again. `needsCore` is true if the call needs a
+        /// running core.
         case wait(until: BootInstant, needsCore: Bool)
     }
 

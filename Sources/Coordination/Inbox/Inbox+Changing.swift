@@ -5,15 +5,15 @@ internal import Mailboxes
 ///
 /// Source: contract C22.
 public enum MessageChange: Hashable, Sendable {
-    /// It was in the inbox: a participant that asks from now on gets the result of the change.
+    /// The message was in the inbox. A participant that asks from now on gets the result of the change.
     case changed
     /// As ``changed``, but a participant had the message in hand and may have shown the former content. Its
     /// acknowledgement tells it that the message is not its own any more. When it asks again, it gets the result of the
     /// change.
     case changedInHand
-    /// It was acknowledged before, or had nothing to show. Nothing was changed.
+    /// The message was acknowledged before, or had nothing to show. Nothing was changed.
     case over
-    /// There is none of this identity: it was not stored, or has expired. Nothing was changed.
+    /// No message has this identity: it was not stored, or has expired. Nothing was changed.
     case absent
 }
 
@@ -29,12 +29,13 @@ extension Inbox {
         }
     }
 
-    /// Takes a message out of the inbox that waits to be acknowledged: there is nothing to show any more.
+    /// Removes a waiting message from the inbox: there is nothing to show any more.
     package func withdraw(_ id: MessageID) async throws(SharedCoreError) -> MessageChange {
         try await end(id, as: .nothingToShow)
     }
 
-    /// Says that a message was shown, in a participant's hand or not. It is gone, and its identity is remembered.
+    /// Acknowledges a message that was shown, whether or not a participant has it in hand. It is removed, and its
+    /// identity is remembered.
     package func acknowledge(_ id: MessageID) async throws(SharedCoreError) -> MessageChange {
         try await end(id, as: .acknowledged)
     }
@@ -48,8 +49,8 @@ extension Inbox {
         }
     }
 
-    /// Changes a message of exactly this identity, and takes it out of the hand that it is in: an acknowledgement of what was before
-    /// would remove what is now.
+    /// Changes a message of exactly this identity, and ends the take of a participant that has it in hand: otherwise
+    /// that participant's acknowledgement of the former content would remove the new content.
     ///
     /// - Parameter change: Adds the change, given the entry of the message.
     private func change(

@@ -2,12 +2,13 @@ public import CoreAPI
 internal import Mailboxes
 
 extension Inbox {
-    /// Stores a message, unless one of its identity is stored or was acknowledged. One without anything to show leaves
-    /// only the mark that ends the wait for it.
+    /// Stores a message, unless a message of its identity is stored or was acknowledged. A message with nothing to show
+    /// only leaves the mark that ends the wait for it.
     ///
-    /// - Throws: ``SharedCoreError/Code/limitExceeded`` when the record would be larger than a value can be;
-    ///   ``SharedCoreError/Code/storageFull`` when the group or its disk is full; ``SharedCoreError/Code/invalidArgument`` for a value of
-    ///   the content that breaks its rule; what else ``SharedStore/commit(_:)`` throws.
+    /// - Throws: ``SharedCoreError/Code/limitExceeded`` when the record would be larger than the maximum size of a
+    ///   value; ``SharedCoreError/Code/storageFull`` when the group or its disk is full;
+    ///   ``SharedCoreError/Code/invalidArgument`` for a value of the content that breaks its rule; the other errors of
+    ///   ``SharedStore/commit(_:)``.
     @discardableResult
     public func store(_ message: InboxMessage) async throws(SharedCoreError) -> CoreContext.DeliveryResult {
         var transaction = Transaction()
@@ -33,11 +34,11 @@ extension Inbox {
         }
     }
 
-    /// Adds the storing of a message to a transaction, which fails when one of its identity is stored or was
-    /// acknowledged: see ``isDuplicate(_:of:)``.
+    /// Adds the operations that store a message to a transaction, which fails if a message of its identity is stored or
+    /// was acknowledged: see ``isDuplicate(_:of:)``.
     ///
-    /// Conditions that matter more, such as the epoch of the core that received it, are to be added first: a failed
-    /// transaction names the first condition that did not hold.
+    /// Add guards with precedence, such as the epoch of the receiving core, before: a failed transaction names the
+    /// first guard that did not hold.
     package func storeOperations(
         for message: InboxMessage, into transaction: inout Transaction
     ) throws(SharedCoreError) {
@@ -52,7 +53,7 @@ extension Inbox {
         }
     }
 
-    /// The bytes of a message, and of its details where it has some; nil for one without anything to show.
+    /// The bytes of a message and of its details, if it has any; nil for a message with nothing to show.
     func records(
         of message: InboxMessage
     ) throws(SharedCoreError) -> (record: [UInt8], details: [UInt8]?)? {
@@ -76,12 +77,12 @@ extension Inbox {
         }
     }
 
-    /// Forgets what was answered in the place of a message that was set aside, so that the message itself is stored when it
-    /// is received again: the notice that it is too large, and the mark that is left when that was shown or that there is
-    /// nothing to show.
+    /// Removes the substitute of a message that was set aside, so that the message itself is stored when it is received
+    /// again. The substitute is the notice that the message is too large, or a mark: that the notice was shown, or that
+    /// there is nothing to show.
     ///
-    /// - Throws: ``SharedCoreError/Code/corrupt`` or ``SharedCoreError/Code/incompatible`` for a record or a mark that cannot
-    ///   be read; what ``SharedStore/commit(_:)`` throws, but no failed guard.
+    /// - Throws: ``SharedCoreError/Code/corrupt`` or ``SharedCoreError/Code/incompatible`` for a record or a mark that
+    ///   cannot be read; the errors of ``SharedStore/commit(_:)`` except a failed guard.
     package func forgetNotice(of callID: CallID) async throws(SharedCoreError) -> NoticeState {
         let id = MessageID(callID)
         let item = try await mailbox.item(id.item)
@@ -109,7 +110,7 @@ extension Inbox {
 
     /// The entry in the place of a message that was set aside, after ``forgetNotice(of:)``.
     package enum NoticeState: Hashable, Sendable {
-        /// Nothing: the message is stored when it is received again.
+        /// There is no substitute any more: the message is stored when it is received again.
         case gone
         /// A notice that a participant has in hand. It stays.
         case taken

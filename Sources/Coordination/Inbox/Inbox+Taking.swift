@@ -2,13 +2,13 @@ public import CoreAPI
 public import Mailboxes
 
 extension Inbox {
-    /// Takes the message of a call-id for this participant: no other can, until it is acknowledged or this
-    /// participant's session ends.
+    /// Takes the message of a call-id for this participant. No other participant can take it until this one's session
+    /// ends or the message is acknowledged.
     public func take(_ callID: CallID) async throws(SharedCoreError) -> InboxTakeResult {
         try await take(MessageID(callID))
     }
 
-    /// Takes, of the messages that match an identity, the oldest that no participant has in hand.
+    /// Takes the oldest message that matches an identity and that no participant has in hand.
     public func take(_ id: MessageID) async throws(SharedCoreError) -> InboxTakeResult {
         try await take(id, firstLook: .linearizable)
     }
@@ -32,9 +32,9 @@ extension Inbox {
         }
     }
 
-    /// Says that a message was shown. It is gone, and its identity is remembered.
+    /// Acknowledges a message that was shown. It is removed, and its identity is remembered.
     ///
-    /// - Returns: ``Acknowledgement/superseded`` when the take does not stand any more: the message was updated, withdrawn or
+    /// - Returns: ``Acknowledgement/superseded`` if the take has ended because the message was updated, withdrawn or
     ///   acknowledged meanwhile. Nothing was done then.
     @discardableResult
     public func acknowledge(_ taken: TakenMessage) async throws(SharedCoreError) -> Acknowledgement {
@@ -48,7 +48,7 @@ extension Inbox {
         }
     }
 
-    /// Adds the acknowledgement of a message to a transaction, which fails when the take does not stand any more.
+    /// Adds the acknowledgement of a message to a transaction, which fails if the take has ended.
     package func acknowledgementOperations(
         of taken: TakenMessage, into transaction: inout Transaction
     ) throws(SharedCoreError) {
@@ -61,7 +61,7 @@ extension Inbox {
         InboxMark(reason: .acknowledged, callID: taken.message.callID).encoded()
     }
 
-    /// Lets other participants take a message that this participant does not show.
+    /// Gives a message back that this participant does not show, so that others can take it.
     public func giveBack(_ taken: TakenMessage) async throws(SharedCoreError) {
         try await mailbox.giveBack(taken.delivery)
     }
@@ -77,7 +77,8 @@ public enum InboxTakeResult: Hashable, Sendable {
 
 /// A message in a participant's hand, to be acknowledged when it has been shown.
 ///
-/// It may have been shown before: a participant that is killed between showing and acknowledging gives it back.
+/// It may have been shown before: if a participant is killed between showing and acknowledging, the message can be
+/// taken again.
 ///
 /// Source: contract C10.
 public struct TakenMessage: Hashable, Sendable {

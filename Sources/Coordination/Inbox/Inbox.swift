@@ -5,13 +5,13 @@ package import Mailboxes
 ///
 /// It is a queue of the group, ``QueueMailbox``: a message is stored once, taken by one participant, given back when
 /// that one's session ends, and acknowledged once. After that the identity is remembered, so that no call waits for it
-/// again and a duplicate from the network is not stored again. Records and what is remembered expire.
+/// again and a duplicate from the network is not stored again. Records and remembered identities expire.
 ///
 /// Source: contract C8, C10, C11, C12, C20, C21, C22.
 public struct Inbox: Sendable {
-    /// How long a record is kept unless configured otherwise.
+    /// The default time for which a record is kept.
     public static let defaultLifetime = Duration.seconds(300)
-    /// The path that the inbox stands under.
+    /// The path of the inbox's keys.
     package static let path = ".sharedcore/inbox"
 
     package let mailbox: QueueMailbox
@@ -19,9 +19,9 @@ public struct Inbox: Sendable {
     /// The inbox of a group.
     ///
     /// - Parameters:
-    ///   - store: The group's store, through this participant's own handle: what it takes lives with its session.
-    ///   - lifetime: How long a message, and after its acknowledgement its call-id, is kept. Also over a restart of
-    ///     the machine.
+    ///   - store: The group's store, through this participant's own handle. Takes end with its session.
+    ///   - lifetime: How long a message, and after its acknowledgement its call-id, is kept. The time also counts over
+    ///     a restart of the machine.
     public init(
         _ store: any SharedStore, lifetime: Duration = Inbox.defaultLifetime
     ) throws(SharedCoreError) {
@@ -31,7 +31,8 @@ public struct Inbox: Sendable {
             isNested: true)
     }
 
-    /// Selects all that changes what ``state(of:consistency:)-(CallID,_)`` answers for a call-id, with any sequence.
+    /// Returns the prefix of all keys that affect the result of ``state(of:consistency:)-(CallID,_)`` for a call-id,
+    /// with any sequence.
     public func prefix(of callID: CallID) throws(SharedCoreError) -> KeyPrefix {
         try mailbox.keys.prefix(of: ItemName(callID.text))
     }
@@ -43,8 +44,8 @@ public struct Inbox: Sendable {
         try await state(of: MessageID(callID), consistency: consistency)
     }
 
-    /// Returns the state of the inbox for an identity. Of the messages that match it, the oldest that can be taken
-    /// counts, else one that a participant has in hand, else the mark.
+    /// Returns the state of the inbox for an identity. The result is the oldest matching message that can be taken,
+    /// else one that a participant has in hand, else the mark.
     public func state(
         of id: MessageID, consistency: ReadConsistency = .linearizable
     ) async throws(SharedCoreError) -> InboxState {
@@ -57,16 +58,16 @@ public struct Inbox: Sendable {
         /// The identity that was found; the requested one if nothing was found.
         package let id: MessageID
         package let item: QueueItem
-        /// The message, or the mark of one that has nothing to show; nil where the message is not there, as yet or since it was
+        /// The message, or the mark of one that has nothing to show; nil if the message has not come or was
         /// acknowledged.
         private var entry: Entry? { state == .nothingToShow ? item.mark : item.message }
         /// The session that stored the entry.
         package var author: SessionID? { entry?.origin }
-        /// The revision of that; zero where there is none.
+        /// The revision of that entry; zero if there is none.
         package var revision: Revision { entry?.revision ?? .zero }
     }
 
-    /// Returns what there is for an identity, as ``state(of:consistency:)`` does, and where it stands.
+    /// Returns the entry for an identity, and its state as ``state(of:consistency:)`` does.
     package func find(
         _ id: MessageID, consistency: ReadConsistency = .linearizable
     ) async throws(SharedCoreError) -> Finding {
@@ -122,13 +123,13 @@ public struct Inbox: Sendable {
         }
     }
 
-    /// Forgets call-ids of which nothing is left but that they were acknowledged or had nothing to show, the oldest first, before
-    /// their time: a flood of messages would fill the group with them.
+    /// Removes marks before they expire, the oldest first. A mark says that a call-id was acknowledged or had nothing
+    /// to show; a flood of messages would fill the group with marks.
     ///
     /// - Parameters:
-    ///   - count: How many at most; a transaction has a size.
-    ///   - isKept: Whether one is not forgotten, such as one that may be received again.
-    /// - Returns: How many.
+    ///   - count: The maximum number; the size of a transaction is limited.
+    ///   - isKept: Returns true for a call-id whose mark must stay, for example because it may be received again.
+    /// - Returns: The number of removed marks.
     package func forgetOldest(
         _ count: Int, keeping isKept: (CallID) -> Bool
     ) async throws(SharedCoreError) -> Int {
@@ -140,7 +141,7 @@ public struct Inbox: Sendable {
         }.sorted { $0.revision < $1.revision }.prefix(count)
         var transaction = Transaction()
         for mark in marks {
-            // Another one may have taken its place.
+            // The mark may have been replaced since it was read.
             transaction.require(.revision(mark.key, mark.revision))
             transaction.delete(mark.key)
         }
@@ -154,8 +155,8 @@ public struct Inbox: Sendable {
         }
     }
 
-    /// Returns messages that wait to be acknowledged, the oldest first, in a participant's hand or not. One that this version cannot
-    /// read is left out.
+    /// Returns messages that wait to be acknowledged, the oldest first, whether or not a participant has them in hand.
+    /// Messages that this version cannot read are left out.
     ///
     /// ```swift
     /// var page = try await inbox.messages(limit: 50)
@@ -166,8 +167,8 @@ public struct Inbox: Sendable {
     /// show(page.messages)
     /// ```
     ///
-    /// A page is of one revision of the group, and reads all of the inbox for that; what is stored later comes on a later page. An
-    /// update keeps a message in its place.
+    /// A page shows one revision of the group, and reads the whole inbox for that. Messages that are stored later come
+    /// on a later page. An update does not move a message.
     ///
     /// Source: contract C20.
     ///
@@ -200,7 +201,7 @@ public struct Inbox: Sendable {
         return page
     }
 
-    /// Waits until what was found survives what the store promises.
+    /// Waits until a commit is as durable as the store promises.
     package func waitUntilDurable(through revision: Revision) async throws(SharedCoreError) {
         try await mailbox.store.waitUntilDurable(through: revision)
     }
@@ -208,15 +209,15 @@ public struct Inbox: Sendable {
 
 /// The state of the inbox for an identity.
 public enum InboxState: Hashable, Sendable {
-    /// Nothing yet: worth waiting for.
+    /// No message yet.
     case absent
-    /// The message, to be taken by the first participant that asks.
+    /// The message. The first participant that asks takes it.
     case stored(InboxMessage)
     /// The message is in the hand of a participant that has not acknowledged it: worth waiting for.
     case taken(by: SessionID)
     /// It was acknowledged, so it need not be shown again.
     case acknowledged
-    /// It was received and has nothing to show.
+    /// The message was received and has nothing to show.
     case nothingToShow
 
     /// True if this state ends a wait for the message.
@@ -257,8 +258,8 @@ public struct InboxPage: Hashable, Sendable {
 /// A message that waits to be acknowledged.
 public struct ListedMessage: Hashable, Sendable {
     public let message: InboxMessage
-    /// The revision at which it was first stored; each message has one of its own.
+    /// The revision at which the message was first stored. Each message has its own.
     public let storedAt: Revision
-    /// The session that has it in hand; nil when it can be taken.
+    /// The session that has the message in hand; nil if the message can be taken.
     public let takenBy: SessionID?
 }

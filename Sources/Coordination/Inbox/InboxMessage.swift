@@ -48,10 +48,11 @@ extension InboxMessage {
         public static let invitation = Kind(standard: "invitation")
         /// A message that is larger than the inbox can hold. It stays where the core found it.
         public static let tooLarge = Kind(standard: "too-large")
-        /// Nothing that a person would see, such as a delivery report. It ends the wait for its identity, and none of its content is
-        /// kept.
+        /// A message with nothing to show to a user, such as a delivery report. It ends the wait for its identity, and
+        /// its content is not kept.
         public static let nothing = Kind(standard: "nothing")
-        /// One that a later version has stored in a way that this one cannot read: it has its sender and its text.
+        /// A message that a later version stored in a form that this one cannot read. Only its sender and its text are
+        /// known.
         public static let other = Kind(standard: "other")
     }
 
@@ -73,16 +74,18 @@ extension InboxMessage {
         public var sender: String
         /// The address of its recipient.
         public var recipient: String
-        /// The text for a person: the subject of an invitation; for an application's kind, a sentence for readers that
-        /// do not know the kind.
+        /// The text for a person: the subject of an invitation; for an application's own kind, a sentence to show in
+        /// programs that do not know the kind.
         public var text: String
-        /// The account that it came to, at most 256 bytes.
+        /// The account that received the message, at most 256 bytes.
         public var account: String?
         /// The conversation that it belongs to, at most 512 bytes.
         public var conversation: String?
-        /// The time that its sender gave it, since the beginning of 1970. It may be any time, before and after that, within 2^53 milliseconds.
+        /// The time that its sender gave it, since the beginning of 1970. Any time within 2^53 milliseconds before or
+        /// after is possible, whatever the clock says.
         public var time: Duration?
-        /// The content type (RFC 2045) of the body; without a body, of what the text was made from. At most 256 bytes.
+        /// The content type (RFC 2045) of the body; without a body, the type of the source of the text. At most 256
+        /// bytes.
         public var contentType: String?
         /// The application's data, beside the text.
         public var body: [UInt8]
@@ -112,8 +115,8 @@ extension InboxMessage {
             Content(kind: .text, sender: sender, recipient: recipient, text: text)
         }
 
-        /// Makes an invitation to a chat room, which is asked for by its conference address: the inviting user, the
-        /// subject, and the address of the invited user.
+        /// Makes an invitation to a chat room, from the inviting user, the subject and the address of the invited user.
+        /// The call-id of its message is the conference address.
         public static func invitation(from sender: String, subject: String, localAddress: String) -> Content {
             Content(kind: .invitation, sender: sender, recipient: localAddress, text: subject)
         }
@@ -123,7 +126,7 @@ extension InboxMessage {
             Content(kind: .tooLarge, sender: sender, recipient: recipient)
         }
 
-        /// Nothing that a person would see.
+        /// A message with nothing to show to a user.
         public static let nothingToShow = Content(kind: .nothing)
     }
 }
@@ -175,11 +178,11 @@ extension InboxMessage.Content {
 public struct MessageID: Hashable, Sendable, CustomStringConvertible {
     /// The identifier that its push announced.
     public let callID: CallID
-    /// The part that distinguishes messages of one call-id, such as the number of a SIP request's CSeq; nil where
-    /// call-ids are enough.
+    /// The part that distinguishes messages of one call-id, such as the number of a SIP request's CSeq; nil if the
+    /// call-id is unique.
     public let sequence: String?
 
-    /// An identity that is a call-id alone.
+    /// Makes an identity from a call-id alone.
     public init(_ callID: CallID) {
         self.callID = callID
         sequence = nil
@@ -233,7 +236,7 @@ extension ItemName {
 /// The name under which a push announces a message and the core delivers it: a Call-ID, a Message-ID, or the address of
 /// a conference. Any text but the empty one.
 ///
-/// It is its bytes, as a ``Key`` is: two call-ids are equal only when their bytes are.
+/// Two call-ids are equal only if their bytes are equal, as with a ``Key``.
 public struct CallID: Hashable, Sendable, CustomStringConvertible {
     /// The identifier as text.
     public let text: String

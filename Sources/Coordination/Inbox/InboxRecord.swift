@@ -1,7 +1,7 @@
 internal import CoreAPI
 internal import Mailboxes
 
-/// A message as it stands in the inbox, without what stands in its ``InboxDetails``.
+/// The record of a message in the inbox, without its ``InboxDetails``.
 ///
 /// | bytes | what |
 /// |---|---|
@@ -10,7 +10,7 @@ internal import Mailboxes
 /// | 1 | content: 1 text, 2 invitation by a version that did not keep the inviter, 3 invitation, 4 too large |
 /// | texts | 1: from, to, text; 2: subject, local address; 3: from, subject, local address; 4: from, to |
 ///
-/// A message of any other kind is 1, so that a version that knows no details shows its sender and its text.
+/// A message of any other kind has the tag 1, so that a version without details shows its sender and its text.
 struct InboxRecord: Hashable {
     let content: InboxMessage.Content
 
@@ -57,7 +57,7 @@ struct InboxRecord: Hashable {
         }
     }
 
-    /// The tag of a message, and with that the kind that it has without details.
+    /// Returns the tag of a message, which gives its kind if it has no details.
     private static func tag(of content: InboxMessage.Content) -> UInt8 {
         switch content.kind {
         case .invitation: invitationTag
@@ -66,7 +66,7 @@ struct InboxRecord: Hashable {
         }
     }
 
-    /// Returns true if the record alone does not give the kind.
+    /// Returns true if the record alone does not determine the kind.
     static func needsKind(_ content: InboxMessage.Content) -> Bool {
         switch tag(of: content) {
         case invitationTag, tooLargeTag: false
@@ -135,8 +135,8 @@ enum InboxDetails {
         return parts
     }
 
-    /// Adds what stands in an entry to what the record has. Details that a later version has written, in a way that this one
-    /// cannot read, make the kind ``InboxMessage/Kind/other`` and add nothing.
+    /// Adds the details of an entry to the content of the record. Details that a later version has written, in a way
+    /// that this one cannot read, make the kind ``InboxMessage/Kind/other`` and add nothing.
     static func add(_ entry: Entry, to content: inout InboxMessage.Content) throws(SharedCoreError) {
         if let found = entry.value.first, found > version {
             content.kind = .other
@@ -189,7 +189,7 @@ extension InboxMessage {
     /// - Throws: ``SharedCoreError/Code/corrupt`` or ``SharedCoreError/Code/incompatible`` for bytes that are no record of this version.
     init(_ entry: Entry, of item: QueueItem, id: MessageID) throws(SharedCoreError) {
         var content = try InboxRecord(decoding: entry, for: id.callID).content
-        // Of another commit, they are those of another message: a program that knows no details has acknowledged that one.
+        // Details of another commit belong to an earlier message, which a program without details acknowledged.
         if let details = item.details, details.revision == entry.revision {
             try InboxDetails.add(details, to: &content)
         }

@@ -1,20 +1,21 @@
 public import CoreAPI
 
-/// A running loop, as its stack has it. All but ``perform(_:)`` and ``context`` are for the loop's thread, in a callback of
-/// the stack: a call on another thread ends the program with a message that says so.
+/// A running loop, as its stack uses it. Call everything except ``perform(_:)`` and ``context`` on the loop's thread,
+/// in a callback of the stack: a call on another thread ends the program with an error message.
 public struct LoopContext: Sendable {
     let run: LoopRun
 
     /// The context of the core: its store, epoch, role and push.
     public var context: CoreContext { run.context }
 
-    /// Stores a received message for the participants that ask for it. Blocks the loop, and nothing else, until the message is
-    /// committed; only then may the stack acknowledge it to its server, and never when this throws.
+    /// Stores a received message for the participants that ask for it. Blocks only the loop, until the message is
+    /// committed. The stack must not acknowledge the message to its server before this returns, nor if this throws.
     ///
     /// Source: contract C8, C10.
     ///
     /// - Throws: As ``CoreContext/deliver(_:)``. When the core is told to stop while this waits:
-    ///   ``SharedCoreError/Code/cancelled`` where nothing was stored, ``SharedCoreError/Code/outcomeUnknown`` where it may have been.
+    ///   ``SharedCoreError/Code/cancelled`` if nothing was stored, ``SharedCoreError/Code/outcomeUnknown`` if it may
+    ///   have been stored.
     @discardableResult
     public func deliver(_ message: InboxMessage) throws(SharedCoreError) -> CoreContext.DeliveryResult {
         try wait { context throws(SharedCoreError) in try await context.deliver(message) }
@@ -40,17 +41,18 @@ public struct LoopContext: Sendable {
         try wait { _ throws(SharedCoreError) in try await activity.end() }
     }
 
-    /// Begins a call. Blocks the loop until it is committed. Commands for it come to a closure, which the loop calls as those of
-    /// ``perform(_:)``, until the call is over.
+    /// Begins a call. Blocks the loop until it is committed. The loop calls a closure for each command, as it calls
+    /// closures of ``perform(_:)``, until the call ends.
     ///
     /// Source: contract C23, C24.
     ///
     /// - Parameters:
     ///   - call: The description of the call.
-    ///   - state: How far it is.
-    ///   - moves: The kind of the ``Baton`` with which another core can go on with it.
+    ///   - state: The state of the call.
+    ///   - moves: The kind of the ``Baton`` with which another core can continue it.
     ///   - needs: The part of the baton that this core needs.
-    ///   - onCommand: Given each command, taken for this core: it answers with ``accept(_:)`` or ``refuse(_:because:)``.
+    ///   - onCommand: Called with each command that was taken for this core. It answers with ``accept(_:)`` or
+    ///     ``refuse(_:because:)``.
     /// - Throws: As ``CoreContext/begin(call:in:moves:needs:)``; ``SharedCoreError/Code/cancelled`` as ``deliver(_:)``.
     public func begin<Stack: LoopStack>(
         call: CallDescription, in state: Call.State = .incoming, moves: String? = nil,
@@ -65,8 +67,8 @@ public struct LoopContext: Sendable {
         return open
     }
 
-    /// Takes over the calls of the baton of a former owner; none where there is no baton. Blocks the loop until that is committed. The stack
-    /// sends nothing for them before this has returned.
+    /// Takes over the calls of a former owner's baton, and returns none if there is no baton. Blocks the loop until
+    /// that is committed. The stack must send nothing for the calls before this returns.
     ///
     /// Source: contract C25.
     ///
@@ -85,7 +87,7 @@ public struct LoopContext: Sendable {
         return calls.map(\.0)
     }
 
-    /// Says with which baton a call can move. Blocks the loop until that is committed.
+    /// Sets the kind of baton with which a call can move. Blocks the loop until that is committed.
     ///
     /// - Throws: As ``OpenCall/setMoves(_:needs:)``; ``SharedCoreError/Code/cancelled`` as ``deliver(_:)``.
     public func setMoves(
@@ -109,7 +111,7 @@ public struct LoopContext: Sendable {
         }
     }
 
-    /// Says how far a call is, or that it has ended, and what media it has. Blocks the loop until that is committed.
+    /// Sets the state of a call, which may be its end, and its media. Blocks the loop until that is committed.
     ///
     /// - Throws: As ``OpenCall/change(to:media:)``; ``SharedCoreError/Code/cancelled`` as ``deliver(_:)``.
     public func change(
@@ -118,21 +120,22 @@ public struct LoopContext: Sendable {
         try wait { _ throws(SharedCoreError) in try await call.change(to: state, media: media) }
     }
 
-    /// Says that a command was carried out. Blocks the loop until that is committed.
+    /// Reports that a command was carried out. Blocks the loop until that is committed.
     ///
     /// - Throws: As ``ReceivedCallCommand/accept()``; ``SharedCoreError/Code/cancelled`` as ``deliver(_:)``.
     public func accept(_ command: ReceivedCallCommand) throws(SharedCoreError) {
         try wait { _ throws(SharedCoreError) in try await command.accept() }
     }
 
-    /// Says that a command is not carried out. Blocks the loop until that is committed.
+    /// Reports that a command is not carried out. Blocks the loop until that is committed.
     ///
     /// - Throws: As ``ReceivedCallCommand/refuse(because:)``; ``SharedCoreError/Code/cancelled`` as ``deliver(_:)``.
     public func refuse(_ command: ReceivedCallCommand, because reason: String) throws(SharedCoreError) {
         try wait { _ throws(SharedCoreError) in try await command.refuse(because: reason) }
     }
 
-    /// Puts a sentence about something that the core had to set aside on the timeline. Blocks the loop until it stands there.
+    /// Writes a problem to the timeline, for example about a message that the core had to set aside. Blocks the loop
+    /// until it is written.
     public func report(_ problem: String) {
         wait { context in await context.report(problem) }
     }
@@ -143,8 +146,8 @@ public struct LoopContext: Sendable {
     /// let account = try loop.wait { context in try await context.store.get("account") }
     /// ```
     ///
-    /// The task that runs when the core is told to stop is cancelled, as that of any core. Later ones are not: a stack that
-    /// unregisters may deliver. They are cancelled when the stack's time to stop is over.
+    /// The task that runs when the core is told to stop is cancelled, as with any core. Later tasks run, so that a
+    /// stack that unregisters can deliver messages; they are cancelled when the stack's time to stop is over.
     ///
     /// - Parameter body: Runs on the concurrent pool. It must not wait for the loop.
     /// - Returns: The result of `body`.
@@ -156,23 +159,24 @@ public struct LoopContext: Sendable {
         return try run.wait(body)
     }
 
-    /// Ends the loop after this callback: the stack has stopped. Without a stop before it, the core has ended by itself.
+    /// Ends the loop after this callback: the stack has stopped. If the stack was not told to stop, the core has ended
+    /// by itself.
     public func end() {
         run.assertOnThread()
         run.end()
     }
 
-    /// Has the loop call a closure with the stack, between two callbacks. For any thread; returns at once.
+    /// Makes the loop call a closure with the stack, between two callbacks. Callable from any thread; returns at once.
     ///
     /// ```swift
     /// loop.perform { (stack: MailStack) in stack.send(text) }
     /// ```
     ///
-    /// Closures run in the order of their calls; their queue has no bound. One that throws ends the core, and so does one for another
-    /// type of stack. The loop calls ``LoopStack/prepare()`` anew afterwards.
+    /// Closures run in the order of their calls; their queue has no bound. A closure that throws ends the core, and so
+    /// does a closure for another type of stack. The loop calls ``LoopStack/prepare()`` anew afterwards.
     ///
-    /// - Returns: True if the loop has taken the closure. A closure that was taken is dropped if the loop ends before
-    ///   it runs.
+    /// - Returns: True if the loop has accepted the closure. An accepted closure is dropped if the loop ends before it
+    ///   runs.
     @discardableResult
     public func perform<Stack: LoopStack>(_ body: @escaping @Sendable (Stack) throws -> Void) -> Bool {
         run.perform { stack in

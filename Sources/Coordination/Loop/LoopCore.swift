@@ -3,16 +3,16 @@ internal import Mailboxes
 internal import Platform
 internal import Synchronization
 
-/// A core with an event loop for its stack: a thread of its own polls for the stack and calls it, and no other thread
-/// does.
+/// A core that runs its stack in an event loop: one thread of its own polls for the stack, and only this thread calls
+/// it.
 ///
 /// ```swift
 /// try await group.withMain(core: { LoopCore { MailStack(account) } }) { main in ... }
 /// ```
 ///
 /// While there is nothing to do, the thread sleeps. If a callback does not return within ``StopRequest/timeout`` after
-/// the core is told to stop, the stack keeps its sockets, and no thread can be ended from outside. The process ends
-/// then, before its ownership passes to another core, see ``StuckLoopAction``.
+/// the core is told to stop, the process ends before its ownership passes to another core, because the stack still has
+/// its sockets and a thread cannot be ended from outside. See ``StuckLoopAction``.
 ///
 /// It costs two descriptors and one thread. The thread's stack has 8 MiB and takes memory only where it is touched. The
 /// thread is real: in a group of `SharedCoreTesting` it does not go by the simulated clock.
@@ -23,10 +23,10 @@ public final class LoopCore: Core {
     private let makeStack: @Sendable () throws -> any LoopStack
     private let current = Mutex<LoopRun?>(nil)
 
-    /// A core for one ownership. Nothing runs before it is started.
+    /// Makes a core for one ownership. Its thread begins with the core's start.
     ///
     /// - Parameters:
-    ///   - ifStuck: The action when a callback does not return although the core's time to stop is over.
+    ///   - ifStuck: The action when a callback has not returned at the end of the core's time to stop.
     ///   - makeStack: Makes the stack, on the loop's thread. Throwing fails the core's start.
     public init(ifStuck: StuckLoopAction = .endProcess, _ makeStack: @escaping @Sendable () throws -> any LoopStack) {
         self.ifStuck = ifStuck
@@ -51,8 +51,8 @@ public final class LoopCore: Core {
         }
         context.giveUp.onCall { [ifStuck] in run.giveUp(ifStuck) }
         do {
-            // A core that was told to stop starts no thread, whether or not the participant has read that handler
-            // before.
+            // A core that was told to stop starts no thread, even if the participant read the handler before it was
+            // set.
             try Task.checkCancellation()
             try run.begin(makeStack)
         } catch {
@@ -107,7 +107,7 @@ public enum StuckLoopAction: Hashable, Sendable {
     /// runs beside it. Nothing is flushed and no handler of `atexit` runs. If the line cannot be written in 100 ms, as
     /// to a full pipe, the kernel kills the process.
     case endProcess
-    /// The process goes on, and ownership is released: another core may run beside the callback that hangs, which the witness counts
-    /// (contract C15). When the callback returns, the loop calls nothing but ``LoopStack/close()``.
+    /// The process runs on, and ownership is released: another core may run beside the callback that hangs, which the
+    /// witness counts (contract C15). When the callback returns, the loop calls nothing but ``LoopStack/close()``.
     case giveUp
 }

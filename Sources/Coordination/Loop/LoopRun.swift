@@ -3,11 +3,11 @@ internal import Mailboxes
 internal import Platform
 internal import Synchronization
 
-/// One run of a loop: its thread, and what other threads tell it.
+/// One run of a loop: its thread, and the requests of other threads to it.
 final class LoopRun: Sendable {
     private struct State {
         var bodies: [@Sendable (any LoopStack) throws -> Void] = []
-        /// Why the core is to stop; nil while it is not.
+        /// The request to stop; nil before the core is told to.
         var told: StopRequest?
         /// True once the stack was told to stop.
         var isStackTold = false
@@ -93,7 +93,7 @@ final class LoopRun: Sendable {
             return state.bodies
         }
         withExtendedLifetime(dropped) {}
-        // The context would keep this run, which keeps the context.
+        // The context would keep a reference to this run, which has a reference to the context.
         context.giveUp.forget()
         handedOver.fulfil(nil)
         rests.finish()
@@ -279,7 +279,7 @@ final class LoopRun: Sendable {
         }
     }
 
-    /// Takes what other threads have told.
+    /// Takes the requests of other threads.
     private func takeTurn() -> Turn {
         wake.clear()
         return state.withLock { state in
@@ -308,7 +308,7 @@ final class LoopRun: Sendable {
 
     /// Waits for a descriptor, the time, or another thread.
     ///
-    /// - Returns: The descriptors that are ready, none when the time has passed; nil when neither has happened.
+    /// - Returns: The descriptors that are ready, none when the time has passed; nil if another thread woke the loop.
     private func poll(_ wait: LoopWait, until limit: ContinuousClock.Instant?) throws -> [LoopDescriptor]? {
         let entries =
             [(descriptor: wake.descriptor, events: Poll.readable)]

@@ -28,8 +28,8 @@ public protocol LoopStack: AnyObject, SendableMetatype {
     /// Returns the descriptors and the time to wait for. Called before each wait.
     func prepare() throws -> LoopWait
 
-    /// Works. Called after each wait in which a descriptor became ready or the time has passed. A descriptor that stays
-    /// ready is reported again at once.
+    /// Handles ready descriptors and timers. Called after each wait in which a descriptor became ready or the time has
+    /// passed. A descriptor that stays ready is reported again at once.
     ///
     /// - Parameter ready: The ready descriptors, with the events that have come; none when the time has passed.
     func dispatch(_ ready: [LoopDescriptor]) throws
@@ -38,7 +38,7 @@ public protocol LoopStack: AnyObject, SendableMetatype {
     /// ``StopRequest/timeout`` have passed since the core was told; what is received meanwhile may still be delivered. A stack that
     /// stops at once calls ``LoopContext/end()`` here.
     ///
-    /// Not called when the stack has failed or ended by itself before, or when a callback returns only when that time is over.
+    /// Not called when the stack has failed or ended by itself before, or when a callback returns only after that time.
     func stop(_ request: StopRequest) throws
 
     /// Becomes quiet, and stays registered: stops its timers, and sends nothing until ``resume(in:for:)``.
@@ -63,18 +63,21 @@ public protocol LoopStack: AnyObject, SendableMetatype {
     ///   - wake: The reason for which the Main was woken.
     func resume(in context: LoopContext, for wake: Wake) throws
 
-    /// Stops at once and returns what the next core needs to continue, in place of ``stop(_:)``, where a Main asked that takes batons of a
-    /// kind in ``StopRequest/takes``. A stack that cannot move what it has returns nil: ``stop(_:)`` follows, and so it does by default.
+    /// Stops at once and returns the state that the next core needs. Called before ``stop(_:)`` if a Main asked that
+    /// accepts a kind of batons in ``StopRequest/takes``. A stack that cannot move its work returns nil, as the default
+    /// does: ``stop(_:)`` follows.
     ///
-    /// Once it has given a baton the loop polls and calls nothing until ``batonEnded(_:)``.
+    /// Once the stack has given a baton, the loop polls nothing and calls nothing but ``batonEnded(_:)``.
     ///
     /// Source: contract C25.
     func handOver(_ request: StopRequest) throws -> Baton?
 
-    /// Says what became of the baton. The stack ends its calls over the network where ``BatonEnd/isOwn``, at once: ``close()`` follows.
+    /// Handles the outcome of the baton. If ``BatonEnd/isOwn``, the stack must end its calls over the network before it
+    /// returns: ``close()`` follows.
     func batonEnded(_ end: BatonEnd)
 
-    /// Frees everything: sockets, memory, timers. The last call, also after one that threw, ``start(on:)`` included.
+    /// Frees everything: sockets, memory, timers. The last call to the stack, also after a call that threw, including
+    /// ``start(on:)``.
     func close()
 }
 
@@ -102,14 +105,14 @@ public struct LoopDescriptor: Hashable, Sendable {
         public static let readable = Events(rawValue: Poll.readable)
         /// There is room to write, or the connection is made.
         public static let writable = Events(rawValue: Poll.writable)
-        /// It is closed at the other end, or has an error. It comes whether it is waited for or not, and again until the stack
-        /// polls the descriptor no more.
+        /// The other end is closed, or the descriptor has an error. Reported even if it was not asked for, at each wait
+        /// until the stack no longer polls the descriptor.
         public static let failed = Events(rawValue: Poll.failed)
     }
 
     /// Its number.
     public let number: Int32
-    /// The events to wait for; of a ready descriptor, those that have come.
+    /// The events to wait for; for a ready descriptor, the events that came.
     public let events: Events
 
     public init(_ number: Int32, _ events: Events) {
@@ -120,20 +123,20 @@ public struct LoopDescriptor: Hashable, Sendable {
 
 /// The conditions that a loop waits for: descriptors, a time, or both.
 public struct LoopWait: Hashable, Sendable {
-    /// The descriptors to poll. A number may stand in it twice. One that is not open fails the core.
+    /// The descriptors to poll. A descriptor may be listed twice. A descriptor that is not open fails the core.
     public let descriptors: [LoopDescriptor]
     /// How long to wait at most, rounded up to whole milliseconds; nil waits without an end, zero only looks.
     public let timeout: Duration?
 
     /// - Parameters:
     ///   - descriptors: The descriptors to poll.
-    ///   - timeout: How long to wait at most; nil waits without an end, and wakes nothing until a descriptor is ready.
+    ///   - timeout: How long to wait at most; nil waits without a limit until a descriptor is ready.
     public init(for descriptors: [LoopDescriptor], atMost timeout: Duration? = nil) {
         self.descriptors = descriptors
         self.timeout = timeout
     }
 
-    /// Waits for a time alone: for a stack that is to be called at an interval, and shows no descriptors.
+    /// Waits only for a time: for a stack that must be called at an interval and has no descriptors to poll.
     public static func every(_ interval: Duration) -> LoopWait {
         LoopWait(for: [], atMost: interval)
     }

@@ -36,14 +36,15 @@ public struct Activity: Hashable, Sendable {
 
     /// The kind of work.
     public let kind: Kind
-    /// Which one it is, for people and for the application: 1 to 128 bytes of UTF-8, or the id of its call. An owner has
-    /// one of a name and id at a time.
+    /// The identifier, for users and for the application: 1 to 128 bytes of UTF-8, or the id of its call. An owner has
+    /// at most one open activity with the same name and id.
     public let id: String
     /// When it began, by the clock of the machine's run.
     public internal(set) var begun: BootInstant
-    /// When its application expects it to end, by the same clock; nil where that is not known. Nothing follows from it.
+    /// When the application expects it to end, by the same clock; nil if not known. It is information for users and has
+    /// no effect.
     public let expectedEnd: BootInstant?
-    /// The kind of the ``Baton`` with which another core can go on with it; nil where none can.
+    /// The kind of the ``Baton`` with which another core can continue it; nil if none can.
     ///
     /// The group has it in a record of its own, which programs of earlier releases do not read.
     ///
@@ -64,28 +65,28 @@ public struct Activity: Hashable, Sendable {
         self.needs = needs
     }
 
-    /// When its bound has passed, by the clock of the machine's run: from then on it keeps nothing.
+    /// When its bound passes, by the machine's boot clock. From then on it delays no hand-over.
     public var latestEnd: BootInstant { begun.advanced(by: kind.bound) }
 
     /// The activity for people: `call “a84b4c76e66710”`.
     public func describe() -> String { "\(kind.name) “\(id)”" }
 
-    /// The activities of a group's owner; none where it has none, or where there is no owner.
+    /// Returns the activities of a group's owner; none if there is no owner.
     ///
     /// Their bounds may have passed.
     public static func current(in store: some SharedStore) async throws(SharedCoreError) -> [Activity] {
         var view = OwnershipView()
-        // As they stand: this has no clock of the group.
+        // Expired entries are included: this reader has no clock of the group.
         view.apply(try await store.list(OwnershipKey.path), at: BootInstant(nanoseconds: .max))
         return view.owner.map { OpenWork(view).open(under: $0.claim) } ?? []
     }
 
     func isSameWork(as other: Activity) -> Bool { isWork(named: other.kind.name, id: other.id) }
 
-    /// Returns true if it is the activity of the call.
+    /// Returns true if this is the activity of the call.
     package func isWork(of call: CallID) -> Bool { isWork(named: Kind.call.name, id: call.text) }
 
-    /// Returns true if the name and the id are its own, byte by byte.
+    /// Returns true if the name and the id are equal to those of this activity, byte by byte.
     func isWork(named name: String, id: String) -> Bool {
         UTF8Bytes.equal(kind.name, name) && UTF8Bytes.equal(self.id, id)
     }
@@ -113,8 +114,8 @@ extension Activity.Kind {
 extension Activity {
     private static let maximumIDByteCount = 128
 
-    /// True if a core of this version or another can have begun it. An activity with a bound longer than that of any
-    /// kind, or with a longer text, is damaged.
+    /// True if a core of any version can have written it. A bound or a text beyond the limits shows that the record is
+    /// damaged.
     fileprivate var isPossible: Bool {
         let isCall = kind.name == Kind.call.name
         let maximumIDByteCount = isCall ? CallDescription.maximumByteCount : Self.maximumIDByteCount
@@ -146,10 +147,10 @@ package struct ActivitiesRecord: StoredRecord {
         self.activities = activities
     }
 
-    /// No activity: what cannot be read protects nothing.
+    /// No activity: a record that cannot be read delays no hand-over.
     package static let unreadable = ActivitiesRecord(epoch: .zero, activities: [])
 
-    /// The longest time that one of them may take.
+    /// The longest bound of the activities.
     package var bound: Duration { activities.map(\.kind.bound).max() ?? .zero }
 
     /// The activity with the latest end of its bound.
@@ -187,7 +188,7 @@ extension ActivitiesRecord {
 }
 
 extension ActivitiesRecord {
-    /// - Throws: ``SharedCoreError/Code/limitExceeded`` where so many are open that none can begin.
+    /// - - Throws: ``SharedCoreError/Code/limitExceeded`` if the maximum number of activities is open.
     static func requireRoom(beside open: [Activity]) throws(SharedCoreError) {
         guard open.count >= maximumCount else { return }
         throw SharedCoreError(
@@ -195,7 +196,7 @@ extension ActivitiesRecord {
             at: OwnershipKey.activities.text)
     }
 
-    /// The activities of an ownership in what stands.
+    /// Returns the activities in a record if it was written under this ownership.
     package static func open(under epoch: Revision, in standing: Standing<ActivitiesRecord>?) -> [Activity] {
         guard let record = standing?.record, record.epoch == epoch else { return [] }
         return record.activities

@@ -28,10 +28,10 @@ final class ActivityGate: Sendable {
         self.changed = changed
     }
 
-    /// Does what begins an activity, unless the core is to stop.
+    /// Runs the body, which begins an activity, unless the core must stop.
     ///
-    /// - Parameter body: Returns the commit with which the activity stands.
-    /// - Throws: ``SharedCoreError/Code/guardFailed`` where the core is to stop; what `body` throws.
+    /// - Parameter body: Returns the commit that begins the activity.
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` if the core must stop; the errors of `body`.
     func begin(
         _ body: () async throws(SharedCoreError) -> Revision
     ) async throws(SharedCoreError) {
@@ -56,12 +56,13 @@ final class ActivityGate: Sendable {
         begun = try await body()
     }
 
-    /// Decides whether the core is to stop. It begins no activity meanwhile, and none after that where it is.
+    /// Decides whether the core must stop. The core begins no activity during the decision, nor after it if it must
+    /// stop.
     ///
     /// - Parameters:
-    ///   - revision: Up to where the participant knows what has begun.
-    ///   - decide: Given whether the core is beginning an activity, or has begun one that the participant does not know. It must return
-    ///     at once.
+    ///   - revision: The revision up to which the participant knows the activities.
+    ///   - decide: Called with true if the core is beginning an activity, or has begun one that the participant does
+    ///     not know. It must return at once.
     func decide(knowing revision: Revision, _ decide: (_ isBeginning: Bool) -> Wish) -> Wish {
         state.withLock { state in
             let wish = decide(state.callCount > 0 || state.begun > revision)
@@ -70,7 +71,7 @@ final class ActivityGate: Sendable {
         }
     }
 
-    /// The core is told to stop, and why. The first reason counts.
+    /// Records that the core is told to stop, and why. Only the first reason counts.
     func close(_ request: StopRequest) { state.withLock { $0.request = $0.request ?? request } }
 
     /// Why the core was told to stop; nil before that.

@@ -29,8 +29,8 @@ public struct GroupOwner: Hashable, Sendable {
         since = standing.record.since
     }
 
-    /// The owner of a group; nil when there is none. Makes sure first that a dead one is not believed, where the
-    /// backend can tell.
+    /// Returns the owner of a group; nil if there is none. If the backend can detect dead processes, their sessions are
+    /// ended first, so that a dead owner is not returned.
     public static func current(in store: some SharedStore) async throws(SharedCoreError) -> GroupOwner? {
         _ = try await store.sessions()
         return try await store.get(OwnershipKey.owner).map { GroupOwner(Standing($0)) }

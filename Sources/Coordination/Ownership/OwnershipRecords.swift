@@ -6,15 +6,15 @@ package enum OwnershipKey {
 
     /// The owner. Its creation revision is the epoch.
     package static let owner: Key = ".sharedcore/ownership/owner"
-    /// The request of a Main that waits for ownership. While it stands, only its author acquires.
+    /// The request of a Main that waits for the ownership. While it exists, only its author can acquire.
     package static let handover: Key = ".sharedcore/ownership/handover"
-    /// The lease of the owner's session, where it has one: written with the acquisition.
+    /// The lease of the owner's session, if it has one. Written with the acquisition.
     package static let lease: Key = ".sharedcore/ownership/lease"
     /// The critical section that the owner is in.
     package static let critical: Key = ".sharedcore/ownership/critical"
     /// The work in progress that keeps the owner's core.
     package static let activities: Key = ".sharedcore/ownership/activities"
-    /// Why the store refuses what the owner's core writes.
+    /// Why the store refuses the writes of the owner's core.
     package static let refusal: Key = ".sharedcore/ownership/refusal"
     /// The last challenge to a holder of something that others wait for.
     package static let challenge: Key = ".sharedcore/ownership/challenge"
@@ -30,7 +30,7 @@ package struct OwnerRecord: StoredRecord {
     package var process: ProcessIdentity
     /// When it acquired.
     package var since: BootInstant
-    /// The namespace in which the process has its number; 0 where the number means nothing to other processes.
+    /// The PID namespace of the process; 0 if its process id has no meaning in other processes.
     package var processNamespace: UInt64 = 0
 
     /// An owner that can neither answer nor be killed, so a challenge removes it.
@@ -61,7 +61,7 @@ extension OwnerRecord {
     }
 }
 
-/// How long the owner's session stands without a word of its participant. Lives with that session.
+/// How long the owner's session lasts without a message from its participant. Lives with that session.
 package struct LeaseRecord: StoredRecord {
     package var duration: Duration
 
@@ -86,7 +86,7 @@ extension LeaseRecord {
 package struct HandoverRecord: StoredRecord {
     /// The name of the Main for people.
     package var name: String
-    /// When it asked.
+    /// The time of the request.
     package var askedAt: BootInstant
     /// How long it waits, without a critical section's bound.
     package var deadline: Duration
@@ -136,7 +136,7 @@ extension HandoverRecord {
 
 /// The question whether a holder can still run.
 package struct ChallengeRecord: StoredRecord {
-    /// The creation revision of what it holds: of the owner entry, or of a request for hand-over.
+    /// The creation revision of the challenged entry: the owner entry or a request for hand-over.
     package var claim: Revision
     /// The commit of the first challenge if this one repeats it, in case its wake-up was lost. An answer to the first
     /// counts.
@@ -179,7 +179,7 @@ extension AnswerRecord {
     }
 }
 
-/// A section of an owner's work that a hand-over lets it finish. Lives with the owner's session.
+/// A section of an owner's work that may finish before a hand-over. Lives with the owner's session.
 package struct CriticalRecord: StoredRecord {
     /// The ownership under which it was entered.
     package var epoch: Revision
@@ -207,7 +207,8 @@ extension CriticalRecord {
 }
 
 extension CriticalRecord {
-    /// The transaction that enters a section: not while a request is pending or the owner rests, and one at a time.
+    /// Returns the transaction that enters a section. It fails while a request is pending, while the owner rests, and
+    /// if a section is open.
     package static func entering(_ epoch: Revision, bound: Duration) -> Transaction {
         var transaction = Transaction()
         transaction.require(.epoch(OwnershipKey.owner, epoch))
@@ -228,9 +229,9 @@ extension CriticalRecord {
     }
 }
 
-/// The store's refusal of what the owner's core writes. Lives with the owner's session.
+/// The store's refusal of the writes of the owner's core. Lives with the owner's session.
 package struct RefusalRecord: StoredRecord {
-    /// The kinds that are told apart.
+    /// The reasons that are distinguished.
     package enum Reason: UInt8, Sendable {
         case other = 0
         case storageFull = 1

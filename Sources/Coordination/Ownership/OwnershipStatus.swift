@@ -9,16 +9,16 @@ package struct OwnershipStatus: Hashable, Sendable {
     package let owner: GroupOwner?
     /// The Main that has asked for the core and does not own it yet.
     package let request: PendingHandover?
-    /// The Main that rests, for which the owner owns.
+    /// The Main that rests and for which the owner owns.
     package let resting: RestingMain?
     /// The activities of the owner. Their bounds may have passed.
     package let activities: [Activity]
 
-    /// Reads the status of a group in one call. Ask for the sessions first: a dead owner is not believed then, where the backend can
-    /// tell.
+    /// Reads the status of a group in one call. Call `sessions()` first: if the backend can detect dead processes, a
+    /// dead owner is then not reported.
     package static func current(in store: some SharedStore) async throws(SharedCoreError) -> OwnershipStatus {
         var view = OwnershipView()
-        // As they stand: this has no clock of the group.
+        // Expired entries are included: this reader has no clock of the group.
         view.apply(try await store.list(OwnershipKey.path), at: BootInstant(nanoseconds: .max))
         return OwnershipStatus(
             revision: view.revision, owner: view.owner.map { GroupOwner($0) },

@@ -1,6 +1,6 @@
 package import CoreAPI
 
-/// All that stands under ``OwnershipKey/path`` at one revision.
+/// All records under ``OwnershipKey/path`` at one revision.
 package struct OwnershipView: Hashable, Sendable {
     package private(set) var revision = Revision.zero
     package private(set) var owner: Standing<OwnerRecord>?
@@ -106,8 +106,8 @@ extension OwnershipView {
 
     /// The activities of an ownership; nil when none is open.
     ///
-    /// None began later than it was seen: any participant can have written the record, and a beginning that lies ahead
-    /// lengthens no bound.
+    /// A beginning in the future is replaced by the time at which it was seen: any participant can write the record,
+    /// and a future beginning must not lengthen the bound.
     package func activities(of epoch: Revision) -> ActivitiesRecord? {
         guard var record = activities?.record, record.epoch == epoch, !record.activities.isEmpty else { return nil }
         if moving != nil || !seenAhead.isEmpty {

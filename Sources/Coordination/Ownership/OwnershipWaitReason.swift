@@ -1,30 +1,30 @@
 public import CoreAPI
 
-/// Why a participant that wants the core does not run it yet: what
+/// Why a participant that wants the core does not run it yet.
 /// ``MainParticipant/start(takingOver:insisting:reporting:)`` and
-/// ``ExecutorParticipant/message(forCallID:timeout:insisting:reporting:)`` tell while they wait.
+/// ``ExecutorParticipant/message(forCallID:timeout:insisting:reporting:)`` report it while they wait.
 ///
 /// Source: contract C3, C6, C8, C14, C17.
 public enum OwnershipWaitReason: Hashable, Sendable {
-    /// The owner was asked to hand over, and has this long from the request.
+    /// The owner was asked to hand over, and has this time from the request.
     case handover(by: GroupOwner, timeout: Duration)
-    /// The owner was asked and finishes a critical section first; this long from the request is granted to it.
+    /// The owner was asked and finishes a critical section first. It has this time from the request.
     case criticalSection(of: GroupOwner, timeout: Duration)
-    /// The owner was asked and is busy; this long from the request is granted to it while it answers challenges.
+    /// The owner was asked and is busy. It has this time from the request while it answers challenges.
     case activity([Activity], of: GroupOwner, atMost: Duration)
-    /// The owner did not let go in time and is killed; its session's end is awaited.
+    /// The owner did not release in time and is being killed; the participant waits for the end of its session.
     case end(ofKilled: GroupOwner)
     /// The owner was challenged and has not answered yet.
     case answer(of: GroupOwner)
-    /// Another participant owns; its core serves this one too, or its turn comes first.
+    /// Another participant owns: its core also serves this participant, or its turn comes first.
     case owner(GroupOwner)
-    /// A Main of this name, in this process, has asked for the core and comes first.
+    /// A Main with this name, in this process, has asked for the core and has precedence.
     case request(ofMain: String, process: ProcessIdentity)
     /// The last core here failed, for this reason, and the next one starts this long after it.
     case rest(Duration, after: String)
     /// This participant owns, and its core starts.
     case coreStart
-    /// The group's store refuses what has to be written.
+    /// The group's store refuses a necessary write.
     case store(SharedCoreError)
 
     /// The wait for people: `waiting for executor “push 11” pid 123 (epoch 7) to hand over, 500 ms at most`.
@@ -53,7 +53,7 @@ public enum OwnershipWaitReason: Hashable, Sendable {
 }
 
 extension Duration {
-    /// A longest wait for people: `500 ms at most`, `14 min at most`, `4 h at most`. Never less than it is.
+    /// The longest wait as text for users: `500 ms at most`, `14 min at most`, `4 h at most`. Rounded up.
     fileprivate var atMost: String {
         switch self {
         case ...Duration.seconds(10): "\(wholeMilliseconds) ms at most"
@@ -89,13 +89,13 @@ extension OwnershipWaitReason {
 
 /// Why the machine's participant does not run a core yet.
 extension OwnershipMachine {
-    /// The reason of the wait; nil when nothing is wanted, nothing is known yet, or the core runs.
+    /// The reason of the wait; nil if nothing is wanted, nothing is known yet, or the core runs.
     var waiting: OwnershipWaitReason? {
         if holding != nil { return core?.phase ?? .starting == .starting ? .coreStart : nil }
         guard isWaiting else { return nil }
-        // Its own, of which it learns in the next step.
+        // Its own ownership, which the next step takes into account.
         if view.owner?.session == myself.session { return .coreStart }
-        // A Main is served by no other owner's core, so it waits for nothing but its own.
+        // No other owner's core serves a Main, so it waits only for its own.
         if myself.isMain, let rest { return .rest(rest.length, after: rest.problem) }
         if let owner = view.owner { return wait(for: owner) }
         if let handover = view.handover, handover.session != myself.session { return .request(of: handover.record) }
@@ -105,12 +105,12 @@ extension OwnershipMachine {
     private func wait(for standing: Standing<OwnerRecord>) -> OwnershipWaitReason? {
         let owner = GroupOwner(standing)
         guard let handover = view.handover else {
-            // The participant that will ask it says so when it does.
+            // The participant that asks the owner reports the hand-over once it has asked.
             if asks(standing) { return granted?.epoch == standing.claim ? handover(by: standing) : nil }
             return isUnanswered(standing.claim) ? .answer(of: owner) : .owner(owner)
         }
         guard handover.session == myself.session else { return .request(of: handover.record) }
-        // It begins to count in the next step, where it has not.
+        // The wait begins with the next step, if it has not begun.
         let wait = handoverWait.flatMap { $0.epoch == standing.claim ? $0 : nil }
         switch wait?.enforcement {
         case .killed: return .end(ofKilled: owner)

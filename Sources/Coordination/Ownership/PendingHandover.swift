@@ -8,16 +8,16 @@ package struct PendingHandover: Hashable, Sendable {
     package let session: SessionID
     /// Its name for people.
     package let name: String
-    /// Its process; one with the number 0 where that is not known.
+    /// The process of the Main; process id 0 if it is not known.
     package let process: ProcessIdentity
-    /// When it asked, by the clock of the machine's run.
+    /// The time of the request, by the machine's boot clock.
     package let askedAt: BootInstant
     /// True if another Main, too, must release its ownership.
     package let takesOver: Bool
     /// True if it does not wait for the owner's activities.
     package let insists: Bool
 
-    /// The request that stands in a group; nil when there is none, or when it cannot be read.
+    /// Returns the pending request of a group; nil if there is none, or if it cannot be read.
     package static func current(in store: some SharedStore) async throws(SharedCoreError) -> PendingHandover? {
         try await store.get(OwnershipKey.handover).flatMap { PendingHandover(Standing($0)) }
     }

@@ -17,7 +17,8 @@ extension OwnershipKey {
     ]
 }
 
-/// A Main's offer of its ownership to the holder and, once that has taken it, the Main's rest. Lives with the Main's session.
+/// A Main's offer of its ownership to the holder and, once the holder has accepted it, the Main's rest. Lives with the
+/// Main's session.
 package struct RestRecord: StoredRecord {
     /// The ownership that is offered.
     package var epoch: Revision
@@ -50,7 +51,7 @@ extension RestRecord {
     }
 }
 
-/// A participant's need for the Main that rests. It is about one rest, and means nothing after that.
+/// A participant's need for the Main that rests. It applies to one rest, and has no effect after that.
 package struct WakeRecord: StoredRecord {
     /// The creation revision of the rest.
     package var claim: Revision
@@ -86,7 +87,7 @@ extension WakeRecord {
 package struct HolderRecord: StoredRecord {
     /// Its process.
     package var process: ProcessIdentity
-    /// The namespace in which the process has its number; 0 where the number means nothing to other processes.
+    /// The PID namespace of the process; 0 if its process id has no meaning in other processes.
     package var processNamespace: UInt64
 
     package init(process: ProcessIdentity, processNamespace: UInt64) {
@@ -135,7 +136,7 @@ public struct Wake: Hashable, Sendable, CustomStringConvertible {
     public static let handover = Wake(4)
     /// A keep-alive is due.
     public static let keepAlive = Wake(5)
-    /// Its application resumes by itself, or the rest ended for another reason.
+    /// Its application called for the resume, or the rest ended for another reason.
     public static let user = Wake(6)
 
     public var description: String {
@@ -151,24 +152,24 @@ public struct Wake: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension OwnershipView {
-    /// The rest of the Main for which the present owner holds; nil where there is no owner at rest.
+    /// The rest of the Main for which the present owner holds; nil if no rest is in progress.
     package var sleeper: Standing<RestRecord>? {
         guard let rest, let owner, rest.record.epoch == owner.claim, rest.session != owner.session else { return nil }
         return rest
     }
 
-    /// The rest that the Main of a session offers as the owner, and that no holder has taken yet.
+    /// The rest that the owning Main of a session offers and that no holder has accepted yet.
     package var offer: Standing<RestRecord>? {
         guard let rest, let owner, rest.record.epoch == owner.claim, rest.session == owner.session else { return nil }
         return rest
     }
 
-    /// The wake that is about a rest.
+    /// Returns the wake for a rest.
     package func wake(of rest: Standing<RestRecord>) -> Standing<WakeRecord>? {
         wake.flatMap { $0.record.claim == rest.claim ? $0 : nil }
     }
 
-    /// The session that answers for a claim now; nil where the claim does not stand.
+    /// Returns the session that now answers for a claim; nil if the claim has ended.
     package func answerer(of claim: Revision) -> SessionID? {
         if owner?.claim == claim { return owner?.session }
         return handover?.claim == claim ? handover?.session : nil
@@ -177,7 +178,7 @@ extension OwnershipView {
 
 /// A participant's wait for a Main that it has woken, in its own running time.
 package struct WakeWait: Hashable, Sendable {
-    /// The rest that is waited for.
+    /// The rest whose end is awaited.
     package let rest: Revision
     package var patience: RunningTime
     /// How long the wake had stood when it was repeated.
@@ -192,7 +193,7 @@ package struct WakeWait: Hashable, Sendable {
     package enum Step: Hashable, Sendable {
         case wake
         case wakeAgain
-        /// It must be asked again at this moment.
+        /// Ask again at this moment.
         case waits(until: BootInstant)
         /// The Main has not resumed within the bound.
         case isOver
@@ -226,7 +227,7 @@ package struct WakeWait: Hashable, Sendable {
 }
 
 extension Transaction {
-    /// Wakes the Main of a rest, or repeats that, while the rest stands.
+    /// Wakes the Main of a rest, or repeats the wake, while the rest exists.
     mutating func wake(_ rest: Standing<RestRecord>, for reason: Wake, in view: OwnershipView) {
         require(.revision(OwnershipKey.rest, rest.revision))
         require(view.wake.map { .revision(OwnershipKey.wake, $0.revision) } ?? .absent(OwnershipKey.wake))
@@ -236,7 +237,7 @@ extension Transaction {
         put(OwnershipKey.wake, record.bytes)
     }
 
-    /// Ends a rest, with its wake.
+    /// Ends a rest, and removes its wake.
     mutating func endRest(_ rest: Standing<RestRecord>?) {
         guard let rest else { return require(.absent(OwnershipKey.rest)) }
         require(.revision(OwnershipKey.rest, rest.revision))

@@ -14,10 +14,10 @@ package struct RestingMain: Hashable, Sendable {
     package let holder: ProcessIdentity
     /// The epoch of its core, which is quiet.
     package let epoch: Revision
-    /// Why it was woken, while it has not resumed.
+    /// Why it was woken; nil if it was not, or has resumed.
     package let wake: Wake?
 
-    /// The Main that rests in a group; nil when none does.
+    /// Returns the Main that rests in a group; nil if none does.
     package static func current(in store: some SharedStore) async throws(SharedCoreError) -> RestingMain? {
         var view = OwnershipView()
         view.apply(try await store.list(OwnershipKey.path), at: BootInstant(nanoseconds: .max))

@@ -1,14 +1,14 @@
 package import CoreAPI
 
-/// A value that stands under one of the coordination's own keys: a version byte, then its fields.
+/// A value stored under one of the coordination's own keys: a version byte, then its fields.
 package protocol StoredRecord: Hashable, Sendable {
-    /// The value in place of bytes that cannot be read: a damaged entry counts as one that exists and can be challenged
-    /// away.
+    /// The value in place of bytes that cannot be read: a damaged entry exists, and can be removed by a challenge that
+    /// nobody answers.
     static var unreadable: Self { get }
 
-    /// The newest layout that this program reads; it reads all older ones, too.
+    /// The newest layout that this program can read. It also reads all older ones.
     static var newestLayout: UInt8 { get }
-    /// The oldest layout that says all that this record says: the one that is written, so that older programs read it.
+    /// The oldest layout that can hold this record's values. It is the one written, so that older programs can read it.
     var layout: UInt8 { get }
 
     init(reading reader: inout ByteReader, layout: UInt8) throws(ByteCodingError)

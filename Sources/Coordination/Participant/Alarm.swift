@@ -21,8 +21,8 @@ struct Alarm {
         start(next)
     }
 
-    /// Signals the event at `next`, also when it was to be signalled before: for an alarm that is put off again and again, and
-    /// would wake its process each time for nothing.
+    /// Signals the event at `next`, even if it was set to an earlier time. For an alarm that is put off repeatedly: the
+    /// earlier times would wake the process for nothing.
     mutating func move(to next: BootInstant) {
         if let instant, instant == next, instant > clock.now() { return }
         start(next)

@@ -9,11 +9,12 @@ final class CoreRun: Sendable {
         case started
         /// It failed or ended by itself, and is being stopped.
         case failed(problem: Problem)
-        /// It has stopped; with a problem when it was neither told to nor fenced, and with the baton that it has given.
+        /// The core has stopped, with the problem if it was neither told to stop nor fenced, and with the baton that it
+        /// has given.
         case ended(problem: Problem?, baton: CoreBaton? = nil)
     }
 
-    /// Why a core does not run any more that was neither told to stop nor fenced.
+    /// Why a core ended that was neither told to stop nor fenced.
     struct Problem: Sendable {
         let text: String
         /// True if it ended by itself, without an error.
@@ -32,11 +33,11 @@ final class CoreRun: Sendable {
 
     /// - Parameters:
     ///   - executor: The executor of the core; nil for the concurrent pool.
-    ///   - prepare: Called first. Throwing ends the run before there is a core.
-    ///   - starting: Told when the core is about to start. It must return at once.
-    ///   - isFenced: True if a write has shown that the ownership is over: an error that the core throws then is no
-    ///     fault of it.
-    ///   - finish: Called last, when the core has stopped for good.
+    ///   - prepare: Called first. If it throws, the run ends before a core is made.
+    ///   - starting: Called when the core is about to start. It must return at once.
+    ///   - isFenced: Returns true if a write has shown that the ownership has ended. An error that the core then throws
+    ///     does not count as its failure.
+    ///   - finish: Called last, when the core has stopped and is not called any more.
     init(
         in context: CoreContext, core: @escaping @Sendable () -> any Core, on executor: (any TaskExecutor)? = nil,
         prepare: @escaping @Sendable () async throws -> Void, starting: @escaping @Sendable () -> Void = {},
@@ -60,14 +61,14 @@ final class CoreRun: Sendable {
             starting()
             let (problem, baton) = await Self.run(
                 core(), in: context, on: executor, present: present, isFenced: isFenced, report: report)
-            // It has stopped, and waits for the end of its baton: no second core would run beside it.
+            // The core has stopped and waits for the outcome of its baton: the next owner's core may run beside it.
             if baton != nil { context.giveUp.forget() }
             finish()
             await report(.ended(problem: isFenced() ? nil : problem, baton: baton))
         }
     }
 
-    /// Tells the core to stop, why and within what time. The first call counts.
+    /// Tells the core to stop, with the reason and the time limit. Only the first call counts.
     func stop(_ request: StopRequest, within timeout: Duration) {
         var request = request
         request.timeout = timeout
@@ -75,13 +76,13 @@ final class CoreRun: Sendable {
         task.cancel()
     }
 
-    /// Tells the core, where it wants to hear of it, that others may own from now on though it has not stopped. It may end the
-    /// process.
+    /// Calls the core's handler, if it has set one: others may own from now on although the core has not stopped. The
+    /// handler may end the process.
     func giveUp() {
         giveUpCall.call()
     }
 
-    /// The same at a moment: for a participant that ends before its core has stopped.
+    /// Calls ``giveUp()`` at a later moment: for a participant that ends before its core has stopped.
     func giveUp(at limit: BootInstant, by clock: any TimeSource, on executor: any TaskExecutor) {
         guard giveUpCall.isAwaited else { return }
         if limit <= clock.now() { return giveUp() }
@@ -90,12 +91,13 @@ final class CoreRun: Sendable {
                 try await clock.sleep(until: limit)
                 giveUpCall.call()
             } catch {
-                // Cancelled: by nothing here.
+                // Nothing cancels this task.
             }
         }
     }
 
-    /// Runs a core through its three calls. Gives the problem that ended it, if it was not told to stop, and its baton.
+    /// Runs a core through its three calls. Returns the problem that ended it, if it was not told to stop, and its
+    /// baton.
     private static func run(
         _ core: any Core, in context: CoreContext, on executor: (any TaskExecutor)?, present: PresentCore,
         isFenced: @Sendable () -> Bool, report: @Sendable (Report) async -> Void
@@ -114,15 +116,15 @@ final class CoreRun: Sendable {
         }
         present.core = nil
         context.dropReceivedBaton()
-        // A core that is told to stop has no problem to report, and another participant waits for the ownership.
+        // A core that was told to stop reports no problem: another participant waits for the ownership.
         let problem: Problem? =
             Task.isCancelled
             ? nil
             : failure.map { Problem(text: "its core failed: \($0)") }
                 ?? Problem(text: "its core ended by itself", isFinal: true)
-        // Told before its stop, which may hang.
+        // Reported before the core's stop, which may hang.
         if let problem, !isFenced() { await report(.failed(problem: problem)) }
-        // A task of its own, because within a cancelled one a core could not wait for anything any more.
+        // In a task of its own: in a cancelled task the core could not wait for anything.
         let request = context.request ?? StopRequest(isFenced() ? .superseded : .failed, within: context.stopTimeout)
         let gives = hasStarted && !request.takes.isEmpty && problem == nil
         let baton = await Task(executorPreference: executor) { () -> Baton? in
@@ -134,7 +136,7 @@ final class CoreRun: Sendable {
     }
 }
 
-/// A core that has started and is not told to stop yet: it can be made quiet.
+/// A core that has started and was not told to stop: it can rest.
 final class PresentCore: Sendable {
     private let content = Mutex<(any Core)?>(nil)
 
@@ -144,7 +146,7 @@ final class PresentCore: Sendable {
     }
 }
 
-/// The witness's hold of one run of a core; nothing where there is no witness.
+/// The witness's record of one run of a core; does nothing without a witness.
 final class WitnessedRun: Sendable {
     private let witness: (any Witness)?
     private let hold = Mutex<(any WitnessHold)?>(nil)
@@ -153,7 +155,7 @@ final class WitnessedRun: Sendable {
         self.witness = witness
     }
 
-    /// Says that the core runs. Gives the epochs of others that do.
+    /// Tells the witness that the core runs. Returns the epochs of other running cores.
     func begin(_ epoch: Revision) throws(SharedCoreError) -> [Revision] {
         guard let witness else { return [] }
         let begun = try witness.begin(epoch: epoch)
@@ -166,7 +168,7 @@ final class WitnessedRun: Sendable {
         try hold.withLock { $0 }?.currentOthers() ?? []
     }
 
-    /// Says that the core has stopped.
+    /// Tells the witness that the core has stopped.
     func end() {
         let held = hold.withLock { hold in
             defer { hold = nil }

@@ -8,11 +8,11 @@ internal import Synchronization
 struct EpochGuardedStore: ForwardingStore {
     let inner: any SharedStore
     let epoch: Revision
-    /// Called when a write shows that the epoch is over.
+    /// Called when a write shows that the epoch has ended.
     let fenced: @Sendable () -> Void
     /// The calls that a cut may not hold up.
     var calls = CutCalls()
-    /// Told what the store answers to writes of content.
+    /// Called with the store's answers to writes of content.
     var report: @Sendable (CoreWrite) -> Void = { _ in }
 
     func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
@@ -70,8 +70,8 @@ struct EpochGuardedStore: ForwardingStore {
     func close() async {}
 }
 
-/// The calls of a core that need the group, which end where its session comes to be in doubt: a core that stops must not wait for a group
-/// that it cannot reach.
+/// The calls of a core that need the group. They are cancelled when the session comes to be in doubt: a core that stops
+/// must not wait for a group that it cannot reach.
 ///
 /// Source: contract C19.
 final class CutCalls: Sendable {
@@ -122,7 +122,7 @@ final class CutCalls: Sendable {
         }
     }
 
-    /// Ends those that are under way.
+    /// Cancels the pending calls.
     func end() {
         let cancellations = content.withLock { Array($0.cancellations.values) }
         for cancel in cancellations { cancel() }
@@ -140,14 +140,15 @@ extension Transaction {
         }
     }
 
-    /// The same for the core that runs under an epoch: it takes effect only while that stands.
+    /// Returns the same transaction for the core of an epoch: it takes effect only while that epoch owns.
     ///
     /// Source: contract C4.
     package func guarded(by epoch: Revision) -> Transaction {
         let condition = Guard.epoch(OwnershipKey.owner, epoch)
         guard guards.first != condition else { return self }
         var guarded = self
-        // In front, so that a superseded core hears that it is, not that another condition does not hold.
+        // The first failed guard is reported, so a superseded core learns that it is superseded, not that another guard
+        // failed.
         guarded.guards.insert(condition, at: 0)
         return guarded
     }

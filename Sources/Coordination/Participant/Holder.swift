@@ -1,7 +1,7 @@
 internal import CoreAPI
 internal import Mailboxes
 
-/// The shell around the machine of a holder, as ``Participant`` is around that of a participant.
+/// Runs the machine of a holder, as ``Participant`` runs that of a participant.
 actor Holder {
     private nonisolated let store: any SharedStore
     private nonisolated let environment: CoordinationEnvironment
@@ -16,7 +16,7 @@ actor Holder {
 
     private var machine: HolderMachine
     private var demand: Demand
-    /// The pushes for Main that wait, and those that a Main has in hand.
+    /// The waiting pushes for Main, and those that a Main has in hand.
     private var waitingPushes: Set<ItemName> = []
     private var takenPushes: Set<ItemName> = []
     /// The callers of ``wakeMain(for:)``.
@@ -29,12 +29,12 @@ actor Holder {
     private var loop: Task<Void, Never>?
     private var alarm: Alarm
     private var hasEnded = false
-    /// Since when the store owes an answer; nil while it owes none, and after a refusal.
+    /// When the store last failed to answer; nil while all requests are answered, also by a refusal.
     private var troubleSince: BootInstant?
     private var stoppingSince: BootInstant?
     /// The store's error that ended it.
     private var fault: SharedCoreError?
-    /// The last wake that ``woken`` was told of.
+    /// The last wake that was reported by ``woken``.
     private var toldWake = Revision.zero
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -174,7 +174,7 @@ actor Holder {
         if !waitingPushes.isSubset(of: takenPushes) { return .push }
         if demand.openUntil(after: now) != nil { return .call }
         guard let keepAliveAt, keepAliveAt <= now else { return nil }
-        // Once: a Main that is awake looks after its keep-alives itself.
+        // Only the wake is the holder's task: a Main that is awake schedules its keep-alives itself.
         if machine.holding == nil {
             self.keepAliveAt = nil
             return nil
@@ -225,7 +225,7 @@ actor Holder {
         do throws(SharedCoreError) {
             let revision = try await store.commit(transaction).revision
             if let place = transition.place { environment.system.place(place) }
-            // Main may have resumed before the look.
+            // Main may have resumed before the read.
             if transition.stories.last?.kind == .woken, let main { tell(main, wokenAt: revision) }
         } catch {
             guard error.code == .guardFailed || error.code == .outcomeUnknown else { throw error }
@@ -236,7 +236,7 @@ actor Holder {
         try await timeline.trim()
     }
 
-    /// Tells of a wake by another participant.
+    /// Reports a wake by another participant.
     private func noteWake() {
         guard machine.holding != nil, let rest = machine.view.sleeper, let wake = machine.view.wake(of: rest) else {
             return
@@ -244,7 +244,7 @@ actor Holder {
         tell(rest.record.process, wokenAt: wake.claim)
     }
 
-    /// Tells of a wake, once. Its repetition has the same creation revision.
+    /// Reports a wake, once. A repeated wake has the same creation revision.
     private func tell(_ main: ProcessIdentity, wokenAt claim: Revision) {
         guard let woken, claim > toldWake else { return }
         toldWake = claim
@@ -289,7 +289,7 @@ actor Holder {
             }
             note(error)
         }
-        // Without the watch no wake is heard of: the group is followed anew for as long as it can be.
+        // Without the watch this holder learns of no wake, so it tries to follow the group again until it has ended.
         while !hasEnded, self.watch === watch {
             do {
                 try await clock.sleep(until: clock.now().advanced(by: machine.rules.lookInterval))

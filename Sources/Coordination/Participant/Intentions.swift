@@ -3,8 +3,8 @@ package import CoreAPI
 /// A participant's goal concerning ownership, derived from the requests of its application, the state of its cores, the
 /// waits of others in the group, and its losses.
 ///
-/// A value without I/O or clock, as ``OwnershipMachine`` is, which it feeds: before each step,
-/// ``wish(holding:core:at:)`` gives the wish.
+/// A value without I/O or clock, as ``OwnershipMachine`` is. Before each step of the machine,
+/// ``wish(holding:core:at:)`` computes the goal.
 ///
 /// Source: contract C2, C9, C14, C16.
 package struct Intentions: Sendable {
@@ -13,15 +13,15 @@ package struct Intentions: Sendable {
     private static let longestRest = Duration.seconds(30)
     /// How long a Main's core has to run so that its failure begins a new row.
     private static let steadyRun = Duration.seconds(30)
-    /// After how many failures in a row a Main gives up.
+    /// The number of failures in a row after which a Main gives up.
     package static let longestRow = 10
 
     /// One call's need for a core.
     package struct Need: Hashable, Sendable {
         package var insists: Bool
-        /// True if an insisting call waits behind a Main instead of being refused.
+        /// True if a call that insists waits behind a Main instead of being refused.
         package var waitsItsTurn = false
-        /// The message that is missing; nil where a core is needed in any case.
+        /// The identity of the missing message; nil if the call needs a core in any case.
         package var id: MessageID?
         /// The epoch that satisfied this need; the need ends with it. Nil until then.
         package var epoch: Revision?
@@ -37,7 +37,7 @@ package struct Intentions: Sendable {
     package struct CoreProblem: Hashable, Sendable {
         package let epoch: Revision
         package let text: String
-        /// The consequence, for the timeline; nil if there is none to tell.
+        /// The consequence, for the timeline; nil if there is none.
         package let consequence: String?
 
         /// The problem with its consequence.
@@ -47,14 +47,14 @@ package struct Intentions: Sendable {
     private let isMain: Bool
     /// How long an Executor's core may run.
     private let budget: Duration
-    /// How long it goes on when no call waits.
+    /// How long the core runs on when no call waits.
     private let linger: Duration
 
     /// True if a Main does not wait for the owner's activities.
     package private(set) var insists = false
-    /// True if a Main waits behind another one until its core runs, instead of being refused.
+    /// True if a Main waits until its core runs instead of being refused, when another Main owns.
     private var mainWaitsItsTurn = false
-    /// A Main's wish; an Executor's wish comes from the calls that wait here.
+    /// A Main's goal. An Executor's goal follows from the calls that wait here.
     package private(set) var intent = Wish.nothing(because: .notStarted)
     /// The calls that a core here would help, and whether they insist on one.
     package var needs: [Int: Need] = [:]
@@ -62,9 +62,9 @@ package struct Intentions: Sendable {
     package var isClosing = false
     /// The demand of the group, as far as it is known while a core runs here for it.
     package var demand: Demand?
-    /// How long the Executor's core that runs here goes on.
+    /// The policy for how long the Executor's core that runs here runs on.
     package private(set) var policy: CoreRunPolicy?
-    /// When the policy is to be asked again.
+    /// When to ask the policy again.
     package private(set) var policyIsDue: BootInstant?
     /// True while the baton that an Executor has given is offered: the Executor continues the calls if no other owner
     /// does.
@@ -90,11 +90,12 @@ package struct Intentions: Sendable {
         self.linger = linger
     }
 
-    // MARK: - What the application asks
+    // MARK: - Requests of the application
 
-    /// A Main means to own.
+    /// Records that a Main wants to own.
     ///
-    /// - Parameter isRunning: Whether its core runs: then there is nothing to take over, and no caller is told of what comes later.
+    /// - Parameter isRunning: True if its core runs. Then there is nothing to take over, and no caller is told of later
+    ///   reasons.
     package mutating func start(
         takingOver: Bool, insisting: Bool = false, waitingItsTurn: Bool = false, isRunning: Bool = false
     ) {
@@ -124,17 +125,17 @@ package struct Intentions: Sendable {
         hasRun = true
         runsSince = now
         if !isMain { failuresInRow = 0 }
-        // Another Main is taken over from once, when it is said. One that is started later is not.
+        // The take-over happens at most once per call. A Main that is started later is not taken over from.
         if intent == .takeOver { intent = .own }
         insists = false
         mainWaitsItsTurn = false
     }
 
-    /// A core failed: it is left alone for a while. A Main gives up when its first core could not start, which the caller of
-    /// its start is told, when its core ended by itself, and after ``longestRow`` failures in a row.
+    /// Records that a core failed: the next start waits. A Main gives up when its first core could not start, which its
+    /// `start` throws, when its core ended by itself, and after ``longestRow`` failures in a row.
     ///
     /// - Parameter isFinal: Whether the core ended by itself, without an error.
-    /// - Returns: The rest; nil when the failure was known, or when nothing is to be tried again.
+    /// - Returns: The pause; nil if the failure was known, or if no core is started again.
     package mutating func coreFailed(
         _ text: String, isFinal: Bool = false, of epoch: Revision, at now: BootInstant
     ) -> CoreRest? {
@@ -157,17 +158,18 @@ package struct Intentions: Sendable {
         return CoreRest(until: now.advanced(by: length), length: length, problem: text)
     }
 
-    // MARK: - What it lost
+    // MARK: - Losses
 
-    /// An ownership was taken away, or given up to another Main, to which a Main gives way for good.
+    /// Records that an ownership was taken away, or given up to another Main. A Main does not ask again after the
+    /// latter.
     package mutating func notice(_ loss: Loss?, hasYielded: Bool) {
         if let loss { lastLoss = loss }
         guard isMain, hasYielded || loss?.successor?.record.role == .main else { return }
         giveWay()
     }
 
-    /// Notes that a Main was refused. If no caller waits for its start, because its core had run and an Executor took
-    /// its place in between, it gives way to the other Main as if that had taken over from it.
+    /// Notes that a Main was refused. If no caller waits for its start, because its core had run and an Executor owned
+    /// in between, it gives way as after a take-over by the other Main.
     ///
     /// - Returns: True if it gave way now.
     package mutating func notice(_ refusal: Refusal?) -> Bool {
@@ -181,18 +183,19 @@ package struct Intentions: Sendable {
         withdraw(because: .superseded)
     }
 
-    // MARK: - The wish
+    // MARK: - The goal
 
-    /// True if a Main that answers is waited for, and refuses nothing.
+    /// True if this participant waits behind a Main that answers challenges, instead of being refused.
     package var waitsItsTurn: Bool {
         isMain ? mainWaitsItsTurn : !needs.isEmpty && needs.values.allSatisfy(\.waitsItsTurn)
     }
 
-    /// Returns the wish for now.
+    /// Returns the present goal.
     ///
     /// - Parameters:
-    ///   - activities: Those that are open under what is held, as far as they were seen.
-    ///   - isBeginning: Whether the core that runs here is beginning one, or has begun one that was not seen.
+    ///   - activities: The open activities of the ownership held here, as far as known.
+    ///   - isBeginning: True if the core that runs here is beginning an activity, or has begun one that is not known
+    ///     yet.
     package mutating func wish(
         holding: Revision?, core: LocalCore?, activities: ActivitiesRecord? = nil, isBeginning: Bool = false,
         at now: BootInstant
@@ -211,9 +214,9 @@ package struct Intentions: Sendable {
             guard !isSpent, !needs.isEmpty else { return .nothing(because: .nobodyWaits) }
             return needs.values.contains { $0.insists && !$0.waitsItsTurn } ? .insist : .own
         }
-        // When that is known, this is asked again.
+        // The goal is computed again once the new activity is known.
         if isBeginning { return .own }
-        // Until the demand is known there is some: that of this participant.
+        // Until the demand of the group is known, this participant's own calls count.
         let isAwaited = needs.values.contains(where: \.insists) || demand == nil
         let openUntil = isAwaited ? BootInstant(nanoseconds: .max) : demand?.openUntil(after: now)
         let decision = policy.decide(
@@ -225,7 +228,7 @@ package struct Intentions: Sendable {
             policyIsDue = until
             return .own
         case .done:
-            // A call that has not looked since finds an answer, and asks again if not.
+            // A call that has not read since then finds an answer, and adds its need again if it does not.
             needs = [:]
             return .nothing(because: .allServed)
         case .spent:

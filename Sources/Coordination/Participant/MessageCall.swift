@@ -2,8 +2,8 @@ internal import CoreAPI
 internal import Mailboxes
 internal import Synchronization
 
-/// One call for a message: what its caller and the task that serves it know of each other. Either has the last word: an
-/// answer that comes before the caller has given up is the caller's, a later one is dropped.
+/// One call for a message: the state that its caller shares with the task that serves it. An answer that comes before
+/// the caller has given up is returned; a later one is dropped.
 final class MessageCall: Sendable {
     private enum State {
         case open
@@ -21,7 +21,7 @@ final class MessageCall: Sendable {
     /// Wakes the caller.
     let callerEvent = AsyncEvent()
     private let state = Mutex(State.open)
-    /// When the store last answered what the message of the call is.
+    /// When the store last answered a read of the call's message.
     private let lastLook = Mutex<BootInstant?>(nil)
 
     init(for id: MessageID, before deadline: BootInstant, insisting: Bool, as number: Int) {
@@ -42,7 +42,7 @@ final class MessageCall: Sendable {
     /// True if there is an answer.
     var isSettled: Bool { state.withLock { if case .settled = $0 { true } else { false } } }
 
-    /// True if the caller has given up.
+    /// True if the caller no longer waits.
     var isOver: Bool { state.withLock { if case .givenUp = $0 { true } else { false } } }
 
     /// Answers the call. Returns true if the caller is still there.
@@ -56,7 +56,7 @@ final class MessageCall: Sendable {
         return isOpen
     }
 
-    /// Waits no more. Gives the answer, if there is one by now.
+    /// Ends the wait. Returns the answer if it has come.
     func giveUp() -> Result<MessageResult, CoordinationError>? {
         let result: Result<MessageResult, CoordinationError>? = state.withLock { state in
             if case .settled(let result) = state { return result }

@@ -25,7 +25,7 @@ extension Participant {
         }
         environment.system.place("baton.given")
         do throws(SharedCoreError) {
-            // Before the keepers begin to count, so that their time ends after the deadline.
+            // Computed before the keepers begin to count, so that they keep the baton until after the deadline.
             let lifetime = min(max(options.batonLifetime, Baton.lifetimes.lowerBound), Baton.lifetimes.upperBound)
             let deadline = clock.now().advanced(by: lifetime)
             let isForHub = machine.core?.request?.batonReach == .bytes
@@ -96,7 +96,8 @@ extension Participant {
         Task(executorPreference: executor) { await self.tell(Story(kind: .problem, epoch: epoch, reason: problem)) }
     }
 
-    /// Lets the core know what became of its baton, once that is known. The participant stays until the core has dealt with it.
+    /// Tells the core the outcome of its baton, once that is known. The participant does not end before the core has
+    /// handled it.
     func endBaton() {
         guard case .over(let end) = machine.given?.phase, let given = givenBaton else { return }
         givenBaton = nil
@@ -125,7 +126,7 @@ extension Participant {
         wakeUp.signal()
     }
 
-    /// Adds what a core does with the baton of a former owner to the timeline.
+    /// Returns the function that writes a core's use of a former owner's baton to the timeline.
     nonisolated func batonTeller(under epoch: Revision) -> BatonTeller {
         { [timeline, clock, session = store.session] kind, from, reason, transaction throws(SharedCoreError) in
             let entry = TimelineEntry(

@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// The core that runs here.
 extension Participant {
-    /// How often a witness checks whether the files of an ending process are closed, and how long that may take: locks
-    /// that are held after that belong to another process.
+    /// The interval at which a witness checks whether the files of an ending process are closed, and the time limit for
+    /// that. Locks that are held after the limit belong to another process.
     private static let exitLook = Duration.milliseconds(100)
     private static let longestExit = Duration.seconds(30)
 
@@ -15,8 +15,8 @@ extension Participant {
             isFenced.raise()
             Task(executorPreference: executor) { await self?.lookSoon() }
         }
-        // The last core's refusal says nothing of this core's writes. But the refusal that it has published holds until
-        // a write is taken.
+        // The last core's refusal does not apply to this core's writes, but the refusal that it published stays until a
+        // write succeeds.
         if let error = storeRefusal.current { storeRefusalOfOwner = RefusalRecord(error, under: .zero) }
         let refusal = StoreRefusal()
         storeRefusal = refusal
@@ -63,7 +63,8 @@ extension Participant {
                 Task(executorPreference: executor) { [weak self] in
                     await self?.judge(others, seenBy: watching, under: epoch)
                 }
-                // This process may have been frozen since the announcement: then it is the other that has a right to run.
+                // This process may have been frozen since the announcement: then another process may have the right to
+                // run.
                 _ = try await guarded.commit(Transaction())
             },
             starting: { [weak self, executor] in
@@ -76,7 +77,8 @@ extension Participant {
         watchLease()
     }
 
-    /// Stops the core when its session comes to be in doubt, also while the loop waits for a store that does not answer.
+    /// Stops the core when its session comes to be in doubt, even while the loop waits for a store that does not
+    /// answer.
     ///
     /// Source: contract C19.
     private func watchLease() {
@@ -89,7 +91,7 @@ extension Participant {
         }
     }
 
-    /// - Returns: When to look again; nil when there is nothing to watch.
+    /// - - Returns: When to check again; nil if the session has no lease.
     private func lookAtLease() -> BootInstant? {
         machine.lease = store.lease
         guard end == nil, coreRun != nil, let doubtBegins = machine.doubtBegins else { return nil }
@@ -101,19 +103,19 @@ extension Participant {
             wakeUp.signal()
         }
         coreCalls.end()
-        // It may come out of doubt while the core stops, and into it again.
+        // The session may leave the doubt while the core stops, and enter it again.
         return now.advanced(by: options.lookInterval)
     }
 
     // MARK: - Unwanted cores
 
-    /// Stops a core that is not wanted any more, and wakes the loop. Called after each change of what is wanted.
+    /// Stops a core that is no longer wanted, and wakes the loop. Called after each change of the goal.
     func reconsider() {
         stopUnwantedCore()
         wakeUp.signal()
     }
 
-    /// Stops a core that is not wanted any more while the loop waits for a store, which may not answer for long.
+    /// Stops a core that is no longer wanted while the loop waits for a store, which may not answer for long.
     private func stopUnwantedCore() {
         guard end == nil, isCarryingOut, machine.core?.mayRun == true else { return }
         let now = clock.now()
@@ -138,18 +140,19 @@ extension Participant {
         if case .stopCore(let epoch) = directive { stopCore(of: epoch) }
     }
 
-    /// Tells the core why it stops.
+    /// Tells the core to stop, with the reason.
     func stopCore(of epoch: Revision) {
         stoppingSince = stoppingSince ?? clock.now()
         guard let coreRun, coreRun.epoch == epoch else { return }
         let request = machine.core?.request ?? StopRequest(.superseded)
         let timeout = stopTimeout(for: request)
         coreRun.stop(request, within: timeout)
-        // Without the group nothing is released, and no directive says so when the session may be over.
+        // Without the group the ownership cannot be released, and no directive gives the core up when the session may
+        // have ended.
         if request.reason == .cutOff { coreRun.giveUp(at: clock.now().advanced(by: timeout), by: clock, on: executor) }
     }
 
-    /// How long a core that is told to stop may take: when this is over its ownership may pass to others.
+    /// Returns the time that a core has to stop. After it the ownership may pass to others.
     func stopTimeout(for request: StopRequest) -> Duration {
         guard request.reason == .cutOff, let lease = store.lease else { return options.stopTimeout }
         return lease.margin(stoppingWithin: options.stopTimeout)
@@ -193,7 +196,7 @@ extension Participant {
         return intentions.problem?.sentence ?? problem.text
     }
 
-    /// Looks because a write has shown that an epoch is over.
+    /// Reads the ownership because a write has shown that an epoch has ended.
     func lookSoon() async {
         do throws(SharedCoreError) {
             try await look()
@@ -203,8 +206,9 @@ extension Participant {
         wakeUp.signal()
     }
 
-    /// Puts the overlaps on the timeline that a witness saw when a core began: every core that ran then, but for those of
-    /// processes that run nothing any more and only keep their locks until the system has closed their files.
+    /// Writes the overlaps that a witness saw when a core began to the timeline: each core that ran then. Processes
+    /// that are ending do not count: they run no code and hold their locks only until the system has closed their
+    /// files.
     private func judge(_ others: [Revision], seenBy witness: WitnessedRun, under epoch: Revision) async {
         let limit = clock.now().advanced(by: Self.longestExit)
         var open = others
@@ -214,15 +218,15 @@ extension Participant {
                 let isLate = clock.now() >= limit
                 var exiting: [Revision] = []
                 for other in open {
-                    // An epoch that the timeline does not know belongs to another history of the group, as after a restore
-                    // under a running owner: nothing shows that its core does not run. Nor does a lock outlive the boot in
-                    // which it was taken.
+                    // An epoch that the timeline does not know belongs to another history of the group, for example
+                    // after a restore under a running owner. Its core may run: a lock does not survive a restart of the
+                    // machine, so a process holds it.
                     let process = history.process(of: other)
                     let isKnown = process.map { $0.bootID == clock.bootID } ?? false
                     if let process, isKnown, !isLate, await environment.processes.isExiting(process) {
                         exiting.append(other)
                     } else {
-                        // It may be this core that comes too late.
+                        // This core may be the one that was superseded.
                         let isSuperseded = !history.supersededEpochs.isDisjoint(with: [epoch, other])
                         await tell(
                             Story(
@@ -244,7 +248,7 @@ extension Participant {
         }
     }
 
-    /// Drops the oldest of the timeline where it has grown too long, away from the participants' thread.
+    /// Drops the oldest entries of a timeline that is too long, away from the participants' thread.
     private func trimTimeline() {
         untrimmedCount = 0
         guard !isTrimming else { return }
@@ -263,15 +267,15 @@ extension Participant {
         isTrimming = false
     }
 
-    /// Drops the oldest now and then, however the entries come about: by then this participant has written an eighth of
-    /// what the timeline may hold.
+    /// Drops the oldest entries regularly, each time that this participant has written an eighth of the timeline's
+    /// capacity.
     func trimTimelineWhenDue() {
         if untrimmedCount >= timeline.capacity / 8 { trimTimeline() }
     }
 
     // MARK: - An Executor's demand
 
-    /// Follows what the group waits for, while this participant owns.
+    /// Follows the demand of the group while this participant owns.
     private func followDemand(under epoch: Revision) async {
         do throws(SharedCoreError) {
             let watch = try await store.watch(Demand.prefixes, from: .snapshot)
@@ -281,7 +285,7 @@ extension Participant {
             while let event = try await watch.next() {
                 guard machine.holding?.epoch == epoch else { return watch.cancel() }
                 demand.apply(event)
-                // Known only now: before the first event, no call seems to wait.
+                // The demand is set only now: before the first event, the group seems to wait for nothing.
                 intentions.demand = demand
                 wakeUp.signal()
             }
@@ -291,7 +295,7 @@ extension Participant {
         }
     }
 
-    /// Tells the machine what this participant wants now.
+    /// Passes the present goal to the machine.
     func decideWish(at now: BootInstant) {
         let activities = machine.holding.flatMap { machine.view.activities(of: $0.epoch) }
         intentions.ownsAgain = machine.given?.isOffered ?? false
@@ -310,8 +314,8 @@ extension Participant {
 }
 
 extension Timeline {
-    /// Says that a core starts. The guard makes sure that it still may: its epoch may be over already, and its participant
-    /// gone.
+    /// Announces that a core starts. The guard makes sure that it still may: its epoch may have ended, and its
+    /// participant too.
     fileprivate func announceCore(
         under epoch: Revision, through guarded: EpochGuardedStore, at clock: any TimeSource
     ) async throws(SharedCoreError) {

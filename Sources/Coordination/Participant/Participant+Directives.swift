@@ -4,8 +4,7 @@ internal import CoreAPI
 extension Participant {
     func carryOut(_ directive: Directive) async {
         troubleSince = troubleSince ?? clock.now()
-        // A caller that waits for the end has to know when it is given up: the store may not answer for longer than
-        // that.
+        // A caller that waits for the end must know when to give up: the store may not answer for longer than that.
         if stuckAt != nil { publish() }
         isCarryingOut = true
         watchPolicy()
@@ -36,7 +35,7 @@ extension Participant {
         case .commit(let transition):
             if transition.acquires, store.session.role != .main, try await dropAnsweredNeeds() { return }
             let givenUp = transition.stories.first { $0.kind == .coreGivenUp }?.epoch
-            // Before the commit, which lets others own.
+            // Before the commit, after which others may own.
             if let coreRun, coreRun.epoch == givenUp { coreRun.giveUp() }
             try await commit(transition)
         case .startCore(let epoch):
@@ -57,9 +56,9 @@ extension Participant {
         }
     }
 
-    /// Kills the process of an owner, once it is proven to be that.
+    /// Kills the process of an owner, after a proof that it is the right process.
     ///
-    /// - Returns: Why that is not possible; nil when it was killed, has ended before, or is not to be killed any more.
+    /// - Returns: Why that is not possible; nil if it was killed, had ended, or need not be killed any more.
     private func kill(_ process: ProcessIdentity, of epoch: Revision) async -> String? {
         guard let owner = machine.view.owner, owner.claim == epoch, let handover = machine.view.handover,
             handover.session == store.session.id, handover.record.isKilling
@@ -79,8 +78,8 @@ extension Participant {
 
     /// Reads the present state of the ownership.
     ///
-    /// - Parameter consistency: Causal right behind a call that has shown what is to be seen, as a commit shows itself: over
-    ///   a connection the look costs no way to the other side and back then (contract S4).
+    /// - Parameter consistency: Causal if a call just before has shown the state to be read, as a commit shows itself.
+    ///   Over a connection the read then needs no round trip (contract S4).
     func look(_ consistency: ReadConsistency = .linearizable) async throws(SharedCoreError) {
         let begun = clock.now()
         let standing = try await store.list(OwnershipKey.path, consistency: consistency)
@@ -92,8 +91,8 @@ extension Participant {
         }
     }
 
-    /// Commits a transition with what the timeline tells of it, then looks. A failed guard is no fault: what was seen
-    /// had changed, and the look shows it.
+    /// Commits a transition with its timeline entries, then reads. A failed guard is no error: the state had changed,
+    /// and the read shows it.
     private func commit(_ transition: Transition) async throws(SharedCoreError) {
         var transaction = transition.transaction
         for story in transition.stories { try await tell(story, in: &transaction) }
@@ -129,7 +128,8 @@ extension Participant {
         untrimmedCount += 1
     }
 
-    /// Puts an entry on the timeline that no transition goes with. It is for people, so a failure is let pass.
+    /// Writes an entry that belongs to no transition to the timeline. It is information for users, so a failure is
+    /// ignored.
     func tell(_ story: Story) async {
         var transaction = Transaction()
         do throws(SharedCoreError) {
@@ -141,7 +141,7 @@ extension Participant {
         }
     }
 
-    /// Handles an ownership that was taken away, given up to another Main, or cannot be had again.
+    /// Handles an ownership that was taken away, given up to another Main, or cannot be acquired again.
     func noticeLoss() async {
         if let refusal = machine.refusal, intentions.notice(refusal) { await tell(refusal) }
         let loss = machine.takeLoss()

@@ -53,7 +53,7 @@ extension Participant {
             forgetNeed(number)
             throw error
         }
-        // The need ends with this ownership, and at once: otherwise it would make the participant ask for the next one.
+        // The need ends with this ownership, and at once: otherwise the participant would ask for the next one.
         guard let epoch = machine.holding?.epoch else { return forgetNeed(number) }
         intentions.needs[number]?.epoch = epoch
     }

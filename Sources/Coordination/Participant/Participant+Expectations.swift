@@ -7,7 +7,7 @@ internal import Mailboxes
 /// deadline only when its turn has come. So the last write agrees with the calls, and a wait that is over removes
 /// nothing of one that has just begun (contract C9).
 extension Participant {
-    /// Lets the owner know that a call waits.
+    /// Stores an expectation, so that the owner knows that a call waits.
     func expect(_ item: ItemName, before deadline: BootInstant, as number: Int) async throws(SharedCoreError) {
         expected.expect(item, before: deadline, as: number)
         try await record(item).value.get()
@@ -28,8 +28,8 @@ extension Participant {
         }
     }
 
-    /// Takes the expectation back, unless another call here waits for the same. Does not wait for the store: it also
-    /// ends with the session, and is no demand after its deadline.
+    /// Removes the expectation, unless another call here waits for the same item. Does not wait for the store: the
+    /// expectation also ends with the session, and has no effect after its deadline.
     func forget(_ item: ItemName, as number: Int) {
         guard expected.forget(item, as: number), end == nil else { return }
         _ = record(item)
@@ -38,7 +38,7 @@ extension Participant {
     /// Takes the message of a call. Removes its expectation in the same commit, unless another call here waits for the
     /// same item. If there is nothing to take, the call waits on.
     ///
-    /// A task of its own, so that its outcome is known also when the call is cancelled.
+    /// Runs in a task of its own, so that its outcome is known even if the call is cancelled.
     func take(for call: MessageCall) async throws(SharedCoreError) -> InboxTakeResult {
         let item = call.id.item
         let wasExpected = expected.has(item, for: call.number)
@@ -70,7 +70,7 @@ extension Participant {
         }
     }
 
-    /// Makes a write about an item when those before it are over.
+    /// Makes a write about an item after the earlier writes about it have ended.
     private func next<Value: Sendable>(
         for item: ItemName, _ body: @escaping @Sendable (isolated Participant) async throws(SharedCoreError) -> Value
     ) -> Task<Result<Value, SharedCoreError>, Never> {

@@ -3,7 +3,7 @@ internal import Mailboxes
 
 /// The loop of a participant, and the watch that feeds its machine.
 extension Participant {
-    /// Asks the machine what to do, does it, and sleeps when there is nothing to do.
+    /// Asks the machine for the next directive, carries it out, and sleeps when there is none.
     func run() async {
         while end == nil {
             if let fault {
@@ -39,8 +39,8 @@ extension Participant {
         }
     }
 
-    /// Pauses when the same commit is wanted again and again: a store that says yes and does nothing must not keep the
-    /// participants' thread from all others.
+    /// Pauses if the machine repeats the same commit: a store that confirms commits without doing them must not block
+    /// the participants' thread.
     private func restIfInVain(_ directive: Directive) {
         guard case .commit(let transition) = directive else { return }
         let (guards, stories) = (transition.transaction.guards, transition.stories)
@@ -50,24 +50,24 @@ extension Participant {
         if count >= 3 { machine.failed(at: clock.now()) }
     }
 
-    /// Feeds the machine with what the watch delivers.
+    /// Feeds the machine with the events of the watch.
     func follow(_ watch: Watch) async {
         do throws(SharedCoreError) {
             while let event = try await watch.next() {
-                // One that was replaced meanwhile shows less than the look that followed.
+                // A watch that was replaced meanwhile is older than the read that followed.
                 guard watch === self.watch else { return }
                 machine.view.apply(event, at: clock.now())
                 noticeRefusal()
                 wakeUp.signal()
             }
-            // The watch ends with its handle; a look shows it.
+            // The watch ends with its handle; a read shows why.
             if watch === self.watch { await lookSoon() }
         } catch {
             guard watch === self.watch else { return }
             switch error.code {
             case .corrupt, .incompatible, .forbidden: stop(because: error)
-            // A lost group is unavailable for good: its handle receives nothing any more. A lack of system resources
-            // makes it unavailable for a while.
+            // A lost group is unavailable for good. A lack of system resources makes a group unavailable only for a
+            // while.
             case .unavailable where await store.isLost(): stop(because: error)
             default: note(error)
             }
@@ -77,8 +77,8 @@ extension Participant {
 
     /// Ends the participation because the store cannot be followed any more.
     ///
-    /// The session is still there, and so is the ownership, until the application hears of the end and closes the
-    /// handle: so the core stops first. A damaged record that a call finds is no such fault.
+    /// The session and its ownership last until the application learns of the end and closes the handle, so the core
+    /// must stop first. A damaged record that a call finds does not end the participation.
     private func stop(because error: SharedCoreError) {
         guard end == nil, fault == nil else { return }
         fault = error

@@ -29,7 +29,7 @@ extension Participant {
         wakeUp.signal()
         let caller = newNumber()
         report(to: caller, by: reporting)
-        // A Main that runs may come to wait again: its caller is told until it ends.
+        // A running Main may have to wait again: its caller gets the reasons until it ends.
         var superfluous: Int? = caller
         defer { stopReporting(to: superfluous) }
         await untilState { state in
@@ -52,7 +52,7 @@ extension Participant {
             throw CoordinationError(.cancelled, "The task that started the Main was cancelled.")
         }
         if let problem = intentions.problem, problem != before.problem {
-            // Its core may have run for a moment: a start that throws has started nothing.
+            // The core may have run for a moment, but a start that throws must leave nothing running.
             withdraw(because: .coreFailed(problem.text))
             throw CoordinationError(.coreFailed, problem.text)
         }
@@ -75,7 +75,7 @@ extension Participant {
         return intentions.problem.map { .coreFailed($0.text) } ?? .stopped
     }
 
-    /// Gives up a Main's wish to own.
+    /// Ends a Main's goal to own.
     func withdraw(because reason: IdleReason) {
         intentions.withdraw(because: reason)
         reconsider()

@@ -3,15 +3,15 @@ internal import Mailboxes
 
 /// How a call waits for its message.
 extension Participant {
-    /// How long after the deadline what the last look finds is still taken (contract C7: within 100 ms).
+    /// How long after the deadline the result of the last read still counts (contract C7: within 100 ms).
     private static let deadlineGrace = Duration.milliseconds(50)
-    /// How often the store is asked to take back a message that has no caller to show it.
+    /// The interval at which the participant tries to give back a message that has no caller any more.
     private static let giveBackInterval = Duration.seconds(1)
 
     /// Waits for the message of an identity and takes it.
     ///
-    /// The way to the message is a task of its own, which goes on without the caller where the store does not answer: a
-    /// deadline and a cancellation hold, also when the store does not answer.
+    /// A separate task gets the message, so that the deadline and a cancellation take effect even if the store does not
+    /// answer.
     func message(
         for id: MessageID, before deadline: BootInstant, insisting: Bool,
         reporting: (@Sendable (OwnershipWaitReason) -> Void)?
@@ -38,12 +38,12 @@ extension Participant {
         if let result = call.giveUp() { return try result.get() }
         try guardOpen()
         if Task.isCancelled { throw cancelled() }
-        // A store that does not answer says nothing of the call.
+        // If the store does not answer, nothing is known of the call.
         if call.hasLooked(within: options.lookInterval * 2), let silence = silence(for: id.callID) { return silence }
         throw timeout(of: id)
     }
 
-    /// Serves a call. A message that it takes after the caller is gone is given back for others.
+    /// Serves a call. A message that it takes after the caller has given up is given back.
     private func serve(_ call: MessageCall) async {
         let result = await result { () async throws(CoordinationError) in try await self.answer(call) }
         leave(call)
@@ -54,13 +54,13 @@ extension Participant {
         Task(executorPreference: executor) { await self.letGo(of: taken) }
     }
 
-    /// Nothing is needed or expected for a call any more.
+    /// Removes the need and the expectation of a call.
     private func leave(_ call: MessageCall) {
         if intentions.needs.removeValue(forKey: call.number) != nil { reconsider() }
         forget(call.id.item, as: call.number)
     }
 
-    /// Gives a message back that has no caller to show it, until the store has taken it.
+    /// Gives a message back that no caller will show, and tries again until the store accepts it.
     private func letGo(of taken: TakenMessage) async {
         while end == nil {
             do throws(SharedCoreError) {
@@ -88,7 +88,7 @@ extension Participant {
         if call.insisting { try await own(as: call.number, before: call.deadline) }
         let held = call.insisting ? machine.holding?.epoch : nil
         do throws(SharedCoreError) {
-            // Armed before the first look: nothing that is stored from here on goes unnoticed.
+            // The watch is armed before the first read, so no message is missed.
             let watch = try await patiently(call, under: held, &alarm) { () async throws(SharedCoreError) in
                 try await store.watch(
                     [inbox.prefix(of: call.id.callID), KeyPrefix(CallKey.record(of: call.id.callID))], from: .now)
@@ -110,8 +110,8 @@ extension Participant {
         throw timeout(of: call.id)
     }
 
-    /// The answer for a push that announced a call which has not come before the deadline: its caller has given up. Nil for other
-    /// pushes, and where something may have kept it from coming.
+    /// Returns the answer for a push that announced a call which has not come before the deadline, because the remote
+    /// caller gave up. Nil for other pushes, and if a failure may have kept the call from coming.
     ///
     /// Source: contract C23.
     private func silence(for callID: CallID) -> MessageResult? {
@@ -135,14 +135,14 @@ extension Participant {
         }
     }
 
-    /// Looks, waits and looks again. Nil when the deadline passed, the caller is gone, the participant ended or the
-    /// ownership that the call insists on was lost.
+    /// Reads, waits and reads again. Nil if the deadline has passed, the caller has given up, the participant has
+    /// ended, or the ownership that the call insists on was lost.
     private func wait(
         for call: MessageCall, under held: Revision?, alarm: inout Alarm
     ) async throws(SharedCoreError) -> MessageResult? {
         var wait = MessageWait(deadline: call.deadline, lookInterval: machine.rules.lookInterval)
         var consistency = ReadConsistency.linearizable
-        // When the next look is due that trusts no wake-up. Those in between, which something else asked for, do not put it off.
+        // When the next read is due that does not rely on wake-ups. Reads for other reasons do not postpone it.
         var lookDue = clock.now()
         while end == nil, !call.isOver, held == nil || intentions.lastLoss?.epoch != held {
             let found = try await patiently(call, under: held, &alarm) { () async throws(SharedCoreError) in
@@ -158,7 +158,7 @@ extension Participant {
                 guard case .ended(.lost) = foundCall.call.state, !foundCall.isAcknowledged else {
                     return try await answer(foundCall)
                 }
-                // It may come again, to the next core.
+                // The call may come again, to the next core.
                 lost = foundCall.call
             }
             switch wait.step(found.state, at: clock.now()) {
@@ -169,7 +169,7 @@ extension Participant {
                 guard case .taken(let message) = outcome else { continue }
                 return MessageResult(.message(message), from: source(storedBy: message.delivery.sender))
             case .nothingToShow:
-                // The caller tells its sender: what that rests on must last.
+                // The caller reports to its sender, so the stored message must be durable.
                 try await patiently(call, under: held, &alarm) { () async throws(SharedCoreError) in
                     try await inbox.waitUntilDurable(through: found.revision)
                 }
@@ -185,11 +185,11 @@ extension Participant {
                     try await expect(call.id.item, before: wait.deadline, as: call.number)
                 }
                 machine.waitsBehindOthers = try await waitsBehindOthers(for: call.id.item)
-                // Behind its own commit the handle knows all that was stored before it.
+                // The handle has seen everything that was stored before its own commit.
                 consistency = .causal
             case .wait(_, let needsCore):
                 need(needsCore, for: call)
-                // Put off with each look at the ownership: one wake-up serves both.
+                // Postponed with each read of the ownership: one wake-up serves both.
                 alarm.move(to: min(wait.deadline, lookDue))
                 await call.serverEvent.wait()
                 // A linearizable read of the ownership has shown this handle every commit before it, so one read serves
@@ -200,7 +200,7 @@ extension Participant {
                     lookDue = lookedAt.advanced(by: interval)
                     call.noteLook(at: lookedAt)
                 }
-                // A change that has rung came through this handle, with what was stored before.
+                // A change that was signalled came through this handle, after everything stored before it.
                 consistency = clock.now() < lookDue ? .causal : .linearizable
             }
         }
@@ -215,7 +215,7 @@ extension Participant {
 
     /// Returns the call of an id, whether open or ended.
     ///
-    /// Causal: the look at the inbox right before has shown what is to be seen.
+    /// Causal: the read of the inbox just before has seen all earlier commits.
     private func findCall(_ callID: CallID) async throws(SharedCoreError) -> FoundCall? {
         guard let entry = try await store.get(CallKey.record(of: callID), consistency: .causal),
             let record = CallRecord(entry.value), record.call.id == callID
@@ -230,7 +230,7 @@ extension Participant {
 
     private func answer(_ found: FoundCall) async throws(SharedCoreError) -> MessageResult {
         let source = source(storedBy: found.entry.origin)
-        // One that is open is shown at once: nothing rests on it after a loss of power.
+        // An open call is returned at once: a loss of power would end the call anyway.
         if found.call.isOpen { return MessageResult(.call(found.call), from: source) }
         try await inbox.waitUntilDurable(through: found.entry.revision)
         return MessageResult(found.isAcknowledged ? .nothingToShow : .call(found.call), from: source)
@@ -240,7 +240,7 @@ extension Participant {
         do throws(SharedCoreError) {
             while try await watch.next() != nil { event.signal() }
         } catch {
-            // The wait hears it from its next look.
+            // Makes the wait read again.
             event.signal()
         }
     }
@@ -260,14 +260,14 @@ extension Participant {
 
     /// Drops the needs of calls that have their message already, although their tasks have not read the inbox since.
     ///
-    /// Before a core is started this is asked once more: the last owner has stored everything before it let go,
-    /// and on a busy machine the loop may have heard of the end before a call's task heard of its message.
+    /// Checked once more before a core is started: the last owner stored all its messages before its release, and on a
+    /// busy machine the loop may see the release before a call's task sees its message.
     ///
     /// - Returns: True if no need is left, and this participant has no calls of its own baton to continue.
     func dropAnsweredNeeds() async throws(SharedCoreError) -> Bool {
         for (number, need) in intentions.needs {
             guard !need.insists, let id = need.id else { continue }
-            // The view of the ownership came through this handle as well, so it is no older.
+            // The view of the ownership came through the same handle, so a causal read is at least as new.
             if try await inbox.state(of: id, consistency: .causal) == .absent {
                 guard let found = try await findCall(id.callID), found.call.state != .ended(.lost) else { continue }
             }

@@ -1,7 +1,7 @@
 internal import CoreAPI
 internal import Mailboxes
 
-/// How a wait outlasts a group that is out of reach.
+/// How a wait continues while the group cannot be reached.
 extension Participant {
     /// Repeats an idempotent request until the store answers, the deadline of a call passes, or the call has another end.
     func patiently<Value>(

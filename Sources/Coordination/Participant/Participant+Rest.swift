@@ -22,7 +22,7 @@ extension Participant {
         guard machine.core?.epoch == coreRun.epoch, machine.core?.phase == .running else {
             throw CoordinationError(.fenced, "The core has stopped while it was made quiet.")
         }
-        // From here on the machine tells the core to go on, or to stop.
+        // From now on the machine resumes the core, or stops it.
         machine.core?.isQuiet = true
         defer { wakeUp.signal() }
         if isResumedEarly {
@@ -60,7 +60,7 @@ extension Participant {
             owner: owner)
     }
 
-    /// Has the core become quiet, within the time that it has to stop. One that does not is told to go on.
+    /// Makes the core quiet, within the stop timeout. A core that does not become quiet in time is resumed.
     private func makeQuiet(_ run: CoreRun) async throws(CoordinationError) {
         guard let core = run.present.core else { throw CoordinationError(.refused, "The core does not run.") }
         becomingQuiet = run
@@ -102,7 +102,7 @@ extension Participant {
         guard let epoch = machine.holding?.epoch else {
             throw CoordinationError(.fenced, "The Main does not own any more.", owner: owner)
         }
-        // A keeper may tell of a wake before this participant's watch does, and the core is told the reason of that wake.
+        // A keeper may report a wake before this participant's watch does, and the core gets the reason of that wake.
         if machine.isAtRest { await lookSoon() }
         if becomingQuiet != nil { try await resumeEarly(for: wake) }
         machine.wakeReason = wake
@@ -118,7 +118,7 @@ extension Participant {
         }
     }
 
-    /// Withdraws a rest while the core is becoming quiet. The core is told to go on as soon as it is quiet.
+    /// Withdraws a rest while the core is becoming quiet. The core is resumed as soon as it is quiet.
     private func resumeEarly(for wake: Wake) async throws(CoordinationError) {
         isResumedEarly = true
         machine.wokenFor = wake
@@ -132,7 +132,7 @@ extension Participant {
         }
     }
 
-    /// Resumes a core that has become quiet too late. No other rest begins before: this resume would end it.
+    /// Resumes a core that has become quiet too late. No other rest begins before that: this resume would end it.
     private func endLateRest(of run: CoreRun, isQuiet: Bool) {
         guard becomingQuiet === run else { return }
         becomingQuiet = nil
@@ -143,7 +143,7 @@ extension Participant {
     /// True while the running core is being resumed.
     var isResumingCore: Bool { coreRun.map { resuming === $0 } ?? false }
 
-    /// Tells a core to go on.
+    /// Resumes a core.
     func resumeCore(of epoch: Revision, for wake: Wake) {
         guard let coreRun, coreRun.epoch == epoch, let core = coreRun.present.core else { return }
         let context = coreRun.context
@@ -180,7 +180,7 @@ extension Participant {
     func adaptWatch() async {
         guard watch != nil, machine.isAtRest != isWatchOfSleep else { return }
         do throws(SharedCoreError) {
-            // Watch first, look second.
+            // Open the watch before the read, so that no commit in between is missed.
             let isOfSleep = !isWatchOfSleep
             let next = try await isOfSleep ? watchOfSleep() : store.watch([OwnershipKey.path], from: .snapshot)
             guard let first = try await next.next(), end == nil else { return next.cancel() }

@@ -2,8 +2,8 @@ internal import CoreAPI
 internal import Mailboxes
 internal import Synchronization
 
-/// The shell around the machines of one participant: it feeds them with what the store's watch and the clock say, and
-/// carries out their directives.
+/// Runs the machines of one participant: it passes the events of the store's watch and the time to them, and carries
+/// out their directives.
 ///
 /// It runs on the participants' thread, where no code of the application runs; a core's calls run elsewhere.
 actor Participant {
@@ -28,13 +28,13 @@ actor Participant {
     var lastNumber = 0
     /// The callers that wait for this participant's own state to change.
     var listeners: [Int: AsyncEvent] = [:]
-    /// The callers that are told why they wait.
+    /// The callers that are told the reason of their wait.
     private var reporters: [Int: @Sendable (OwnershipWaitReason) -> Void] = [:]
-    /// The one of them that was given to the start of the Main that runs.
+    /// The reporter of the running Main, which its `start` was given.
     var mainReporter: Int?
     /// The expectations of this participant, by item.
     var expected = OwnExpectations()
-    /// The last write of each expectation that is on its way.
+    /// The last pending write of each expectation.
     var writes: [ItemName: (number: Int, end: Task<Void, Never>)] = [:]
 
     var coreRun: CoreRun?
@@ -51,7 +51,7 @@ actor Participant {
     /// The calls of that core, and the task that watches its session's lease.
     var coreCalls = CutCalls()
     var leaseWatch: Task<Void, Never>?
-    /// The task that asks an Executor's policy while the loop waits for the store.
+    /// The task that checks an Executor's policy while the loop waits for the store.
     var policyWatch: Task<Void, Never>?
     /// True while the loop carries out a directive: it may wait for the store.
     var isCarryingOut = false
@@ -65,23 +65,24 @@ actor Participant {
     var untrimmedCount = 0
     /// True while the oldest entries are being dropped.
     var isTrimming = false
-    /// The error that keeps the machine's directives from being carried out; nil since one was.
+    /// The error that keeps the machine's directives from being carried out; nil once one was carried out.
     var obstacle: Obstacle?
-    /// Since when the store owes an answer that lets the participant go on: refusals are none. Nil while it owes none.
+    /// Since when the participant waits for a successful answer of the store. Refusals do not count as answers. Nil
+    /// while it does not wait.
     var troubleSince: BootInstant?
     /// Since when the core is to stop, or the participation to end; nil while neither is.
     var stoppingSince: BootInstant?
 
-    /// Why the store refuses what the core writes that runs here, or ran here last.
+    /// Why the store refuses the writes of the core that runs here, or ran here last.
     var storeRefusal = StoreRefusal()
     var isPublishingRefusal = false
-    /// The refusal that an owner has published, until something shows that it is over.
+    /// The refusal that an owner has published, until a sign that it has ended.
     var storeRefusalOfOwner: RefusalRecord?
 
     /// The permanent error of the store's watch, from then until the core has stopped.
     var fault: SharedCoreError?
     private(set) var end: ParticipantEnd?
-    /// True once this participant was asked to take part, although it may not do so yet.
+    /// True once the application has made a request, even if the participant could not begin yet.
     private var isAsked = false
     private var loop: Task<Void, Never>?
     /// Its error, if it could not attend.
@@ -127,7 +128,7 @@ actor Participant {
         self.alarm = Alarm(signalling: wakeUp, by: environment.clock, on: executor)
     }
 
-    /// Begins to take part, at the first call that needs it.
+    /// Begins to take part, at the first request that needs it.
     func begin() async throws(SharedCoreError) {
         isAsked = true
         try await attend()
@@ -135,7 +136,7 @@ actor Participant {
         loop = Task(executorPreference: executor) { await self.run() }
     }
 
-    /// Takes part again after ``close()``, where the handle is open and no other participant has taken its session meanwhile.
+    /// Takes part again after ``close()``, if the handle is open and no other participant uses its session.
     func reopen() async throws(SharedCoreError) {
         guard end == .closed else { return }
         await loop?.value
@@ -144,12 +145,12 @@ actor Participant {
         (end, fault, loop, attending, watch, isWatchOfSleep) = (nil, nil, nil, nil, nil, false)
         (obstacle, troubleSince, stoppingSince, coreStopped) = (nil, nil, nil, nil)
         intentions.isClosing = false
-        // A core that has not stopped in time may run still: no other is started beside it.
+        // A core that has not stopped in time may still run: no other one is started beside it.
         if machine.core == nil { machine.leftover = coreRun?.epoch }
     }
 
-    /// Follows the ownership without taking part in it. So the things that the first request needs, a thread among
-    /// them, exist by then. If this fails, the next call tries again.
+    /// Follows the ownership without taking part in it. This prepares everything that the first request needs, such as
+    /// the thread. If it fails, the next call tries again.
     nonisolated func prepare() {
         Task(executorPreference: executor) { await self.beginPreparation() }
     }
@@ -171,16 +172,16 @@ actor Participant {
         let task = attending ?? Task(executorPreference: executor) { await self.open() }
         attending = task
         if let error = await task.value {
-            // A caller that heard it before may have begun anew.
+            // A caller that learned of the end earlier may have begun again.
             if attending == task { attending = nil }
             throw error
         }
     }
 
-    /// Makes the group notice its dead for a Main that finds an Executor, before it asks that one. Another Main is refused
-    /// by one that owns, and looks at that one first when it is.
+    /// For a Main that finds an Executor as the owner, makes the group end the sessions of dead processes before it
+    /// asks. If a Main owns, this one is refused, and checks that owner when it is.
     private func meet() async throws(SharedCoreError) {
-        // A call before that reads what its wish needs.
+        // A request that came before reads the store itself.
         guard !isAsked, end == nil, store.session.role == .main, let owner = machine.view.owner,
             owner.record.role == .executor
         else { return }
@@ -192,7 +193,7 @@ actor Participant {
 
     private func open() async -> SharedCoreError? {
         do throws(SharedCoreError) {
-            // Watch first, look second: the watch begins with its own look.
+            // Open the watch before the read. The watch begins with a snapshot of its own.
             let watch = try await store.watch([OwnershipKey.path], from: .snapshot)
             guard let first = try await watch.next() else {
                 return SharedCoreError(.closed, "The group's handle is closed.", at: "session \(store.session.id)")
@@ -207,25 +208,26 @@ actor Participant {
             Task(executorPreference: executor) { await self.follow(watch) }
             return nil
         } catch {
-            // Waiting callers hear of the end, not of what was given up because of it.
+            // Waiting callers get the reason of the end, not the errors that follow from it.
             return end == nil ? error : nil
         }
     }
 
-    /// Stops the core, releases, and ends everything. Returns when that is done, or given up after its bound: a core that
-    /// does not stop is left to itself, and an ownership that the store does not let go of ends with the session.
+    /// Stops the core, releases, and ends everything. Returns when that is done, or given up after its bound: a core
+    /// that does not stop keeps running, and an ownership whose release the store does not accept ends with the
+    /// session.
     func close() async {
         intentions.isClosing = true
         stoppingSince = stoppingSince ?? clock.now()
         reconsider()
         guard loop != nil else { return finish(with: .closed) }
-        // In a task of its own: also a caller that is cancelled wants the core stopped. The loop may be waiting for the
+        // In a task of its own, because the core must also stop if the caller is cancelled. The loop may wait for the
         // store for longer than the bound.
         await Task(executorPreference: executor) { await self.untilState { $0.isOver || $0.isStuck } }.value
         finish(with: .closed)
     }
 
-    /// Lets go of a participant that the application has no reference to any more.
+    /// Ends a participant to which the application has no reference any more.
     nonisolated func abandon() {
         Task(executorPreference: executor) { await self.close() }
     }
@@ -241,22 +243,22 @@ actor Participant {
             waiting: (lastingError ?? cut).map { .store($0) } ?? machine.waiting, lastingError: lastingError)
     }
 
-    /// Why the core that is owned does not run, where the group cannot be reached.
+    /// The error for which the core of the held ownership does not run: the group cannot be reached.
     private var cut: SharedCoreError? {
         machine.holding != nil && machine.core?.mayRun != true && machine.isInDoubt(at: clock.now())
             ? CutCalls.refusal : nil
     }
 
-    /// The store's error, once it has kept this participant from its job for as long as a hand-over may take.
+    /// The store's error, once it has blocked this participant for longer than a hand-over may take.
     private var lastingError: SharedCoreError? {
         guard let obstacle, obstacle.since.advanced(by: options.handoverTimeout) <= clock.now() else { return nil }
         return obstacle.error
     }
 
-    /// When the store has not let the participant end its core's ownership for as long as a core may take to stop, or not
-    /// answered for a shorter time when no core is to stop.
+    /// When the participant gives up the release of its core's ownership: the stop timeout after the store began to
+    /// refuse it, or a shorter time after the store stopped answering if no core must stop.
     var stuckAt: BootInstant? {
-        // While the loop waits for the store, an Executor does not learn that its time is over.
+        // While the loop waits for the store, an Executor does not learn that its time has passed.
         guard let troubleSince, let over = stoppingSince ?? intentions.policyIsDue else { return nil }
         let begun = max(troubleSince, over)
         let limit = begun.advanced(by: options.stopTimeout)
@@ -268,7 +270,7 @@ actor Participant {
         machine.isStuck(at: clock.now()) || stuckAt.map { $0 <= clock.now() } ?? false
     }
 
-    /// True if nothing is owned, run or sought here.
+    /// True if no ownership, core or goal is left here.
     private var isIdle: Bool {
         machine.holding == nil && machine.core == nil && machine.given == nil && intentions.policy == nil
             && intentions.needs.isEmpty
@@ -296,10 +298,10 @@ actor Participant {
         }
     }
 
-    /// Lets a caller hear why it waits, from now until ``stopReporting(to:)``.
+    /// Reports the reason of the wait to a caller, from now until ``stopReporting(to:)``.
     func report(to caller: Int, by reporting: (@Sendable (OwnershipWaitReason) -> Void)?) {
         guard let reporting else { return }
-        // First to the others what is news, so that this one hears each reason once.
+        // The others get the present reason first, so that this caller gets each reason once.
         publish()
         reporters[caller] = reporting
         if let waiting = state.waiting { reporting(waiting) }
@@ -326,11 +328,11 @@ actor Participant {
     }
 
     func signalListeners() {
-        // In the order in which they came: the same each time.
+        // In the order of registration, which makes runs reproducible.
         for (_, listener) in listeners.sorted(by: { $0.key < $1.key }) { listener.signal() }
     }
 
-    /// Takes an error of the store that no caller hears.
+    /// Records a store error that no caller receives.
     func note(_ error: SharedCoreError) {
         switch error.code {
         case .closed, .sessionEnded: finish(with: .storeEnded(error))
@@ -343,7 +345,7 @@ actor Participant {
         guard self.end == nil else { return }
         self.end = end
         claim.release()
-        // Requests that a store has not answered must not keep the participant alive.
+        // Requests that a store has not answered must not keep a reference to the participant.
         attending?.cancel()
         preparation?.cancel()
         let request = StopRequest(end == .closed ? .closing : .superseded)

@@ -3,7 +3,7 @@ internal import CoreAPI
 /// The state of a participant, as its callers wait for it.
 struct ParticipantState: Hashable, Sendable {
     let isOver: Bool
-    /// True if it is a Main that means to own.
+    /// True if it is a Main that wants to own.
     let wantsOwnership: Bool
     /// The epoch that it holds.
     let holding: Revision?
@@ -16,7 +16,7 @@ struct ParticipantState: Hashable, Sendable {
     let isIdle: Bool
     /// True if its ownership cannot be released.
     let isStuck: Bool
-    /// When that comes to be, as far as it is known.
+    /// When the release is given up, as far as known.
     let stuckAt: BootInstant?
     /// True while the holder owns for it.
     let isAtRest: Bool
@@ -33,14 +33,14 @@ struct ParticipantState: Hashable, Sendable {
     /// True if that error is that this participant may not write.
     var isForbidden: Bool { lastingError?.code == .forbidden }
 
-    /// True if a core works here under an ownership that stands.
+    /// True if a core runs here under an ownership that is held.
     var isCoreRunning: Bool { core?.phase == .running && core?.epoch == holding }
 }
 
 /// Why a participant does nothing any more.
 enum ParticipantEnd: Hashable, Sendable {
     case closed
-    /// The store says that the session or the handle is over.
+    /// The store reports that the session or the handle has ended.
     case storeEnded(SharedCoreError)
 }
 
@@ -49,6 +49,6 @@ struct Obstacle: Hashable, Sendable {
     /// The last error.
     let error: SharedCoreError
     let since: BootInstant
-    /// True if commits are refused: then only a successful commit shows that the refusal is over.
+    /// True if commits are refused: then only a successful commit shows that the refusal has ended.
     let isCommit: Bool
 }

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// The claim of a participant on its session: while it lasts, no other participant of the process acts for that session.
 ///
-/// Ownership belongs to a session. Two participants of one session would both take its ownership for their own and run
-/// two cores under one epoch, which no guard can tell apart (contract C1).
+/// Ownership belongs to a session. Two participants of one session would both regard its ownership as their own and run
+/// two cores under one epoch, which no guard can distinguish (contract C1).
 final class SessionClaim: Sendable {
     private static let claimed = Mutex<Set<Session>>([])
 

@@ -1,7 +1,8 @@
 internal import CoreAPI
 internal import Synchronization
 
-/// Why the group's store refuses what a core writes, such as a full disk: the messages that it receives come to no participant then.
+/// Why the group's store refuses the writes of a core, such as a full disk. Meanwhile no participant gets the messages
+/// that the core receives.
 ///
 /// The owner publishes the refusal in the group for as long as it lasts. So a call that reaches its deadline meanwhile,
 /// here or in another process, can distinguish a message that could not be stored from one that never came.
@@ -11,7 +12,7 @@ final class StoreRefusal: Sendable {
         /// The number of writes that have no answer.
         var waitingCount = 0
         var hasTaken = false
-        /// True if the refusal in the group is not known to be ``error``.
+        /// True if the refusal that is published in the group may differ from ``error``.
         var isUntold = false
     }
 
@@ -26,7 +27,7 @@ final class StoreRefusal: Sendable {
     /// True if a write of content has taken effect.
     var hasTaken: Bool { state.withLock(\.hasTaken) }
 
-    /// Has the next write publish the refusal again, though nothing has changed.
+    /// Makes the next write publish the refusal again, even if it has not changed.
     func tellAgain() { state.withLock { $0.isUntold = true } }
 
     /// - Returns: True if ``current`` must be published in the group.
@@ -50,8 +51,8 @@ final class StoreRefusal: Sendable {
         }
     }
 
-    /// Returns true if an error says that the store does not take the write. A failed guard is an answer, and after the
-    /// other exceptions nothing is written through this handle any more.
+    /// Returns true if an error means that the store refuses the write. A failed guard is a normal answer, and after
+    /// the other excluded errors this handle writes nothing any more.
     static func isRefusal(_ error: SharedCoreError) -> Bool {
         switch error.code {
         case .guardFailed, .cancelled, .closed, .sessionEnded, .invalidArgument: false
@@ -62,18 +63,18 @@ final class StoreRefusal: Sendable {
 
 /// The store's answer to a core's write of content.
 enum CoreWrite {
-    /// It is on its way.
+    /// The write has begun.
     case begun
-    /// It is on its way no more, after one of the others or another end.
+    /// The write has ended, after one of the other reports or in another way.
     case over
-    /// It has taken effect.
+    /// The write has taken effect.
     case taken
-    /// The store does not take what is written.
+    /// The store refuses the write.
     case refused(SharedCoreError)
 }
 
 extension Participant {
-    /// Says in the group that the store refuses what the core here writes, or that it does not any more.
+    /// Publishes that the store refuses the core's writes, or removes that when it accepts them again.
     func publishRefusal(_ refusal: StoreRefusal, under epoch: Revision) async {
         guard !isPublishingRefusal else { return refusal.tellAgain() }
         isPublishingRefusal = true
@@ -110,7 +111,7 @@ extension Participant {
         }
     }
 
-    /// Why messages could not be stored, as far as it is known here; nil where nothing is known to be in their way.
+    /// Why messages could not be stored, as far as known here; nil if no reason is known.
     var knownRefusal: SharedCoreError? {
         if let error = storeRefusal.current { return error }
         if storeRefusal.isWaiting {

@@ -3,13 +3,13 @@ package import Mailboxes
 
 /// The pushes that are routed to Main: each waits until a Main has taken and acknowledged it, or its time is over.
 ///
-/// It is a queue of the group beside that of the Executors' pushes, so that neither waits behind the other. A take lives with
-/// the Main's session, as that of a message does: a Main that is killed gives back what it had in hand. The end of a push is
-/// told on the timeline, in the transaction that removes it.
+/// It is a queue of the group separate from that of the Executors' pushes, so that neither waits behind the other. A
+/// take ends with the Main's session: if a Main is killed, its pushes can be taken again. The transaction that removes
+/// a push also writes its end to the timeline.
 ///
 /// Source: contract P13.
 package struct MainPushQueue: Sendable {
-    /// The path that the pushes stand under.
+    /// The path of the keys of the pushes.
     package static let path = ".sharedcore/main-pushes"
     /// A transaction has a size.
     private static let endedAtOnce = 100
@@ -28,7 +28,7 @@ package struct MainPushQueue: Sendable {
         self.clock = clock
     }
 
-    /// The bytes of a push that comes now.
+    /// Returns the bytes of a push that comes now.
     ///
     /// - Parameter lifetime: How long it waits for a Main.
     package func bytes(of push: Push, for lifetime: Duration) -> [UInt8] {
@@ -37,8 +37,8 @@ package struct MainPushQueue: Sendable {
 
     /// Takes a push for the Main that owns under an epoch. A push past its end is removed instead.
     ///
-    /// - Returns: Nil when there is nothing to take, or nothing that this version can read.
-    /// - Throws: ``SharedCoreError/Code/guardFailed``, at the owner's key, when the epoch does not stand any more.
+    /// - Returns: The push; nil if there is none that this version can read.
+    /// - Throws: ``SharedCoreError/Code/guardFailed``, at the owner's key, when the epoch has ended.
     func take(_ item: ItemName, under epoch: Revision) async throws(SharedCoreError) -> TakenPush? {
         let found = try await mailbox.item(item)
         guard let message = found.message, found.take == nil, let record = MainPushRecord(message.value) else {
@@ -53,7 +53,7 @@ package struct MainPushQueue: Sendable {
         return delivery.map { TakenPush(push: record.push, delivery: $0) }
     }
 
-    /// Adds the acknowledgement of a push, and that the timeline tells of it, to a transaction.
+    /// Adds the acknowledgement of a push and its timeline entry to a transaction.
     func acknowledgementOperations(
         of taken: TakenPush, under epoch: Revision?, into transaction: inout Transaction
     ) throws(SharedCoreError) {
@@ -61,9 +61,10 @@ package struct MainPushQueue: Sendable {
         try tell(.pushHandled, taken.push.sentence, under: epoch, in: &transaction)
     }
 
-    /// Ends pushes that were seen at these revisions and that no Main has in hand, some of them where there are many.
+    /// Removes pushes of these revisions that no Main has in hand, only some of them if there are many.
     ///
-    /// - Returns: A sentence about those that have ended; nil when none has. Of what changed meanwhile a watch tells.
+    /// - Returns: A sentence about the removed pushes; nil if there are none. A watch reports pushes that changed
+    ///   meanwhile.
     package func end(_ overdue: [ItemName: Revision]) async throws(SharedCoreError) -> String? {
         var transaction = Transaction()
         var names: [String] = []
@@ -90,7 +91,7 @@ package struct MainPushQueue: Sendable {
         return sentence
     }
 
-    /// Adds an entry of the timeline to a transaction, of which ``trimTimeline()`` is to be called behind it.
+    /// Adds an entry of the timeline to a transaction. Call ``trimTimeline()`` after its commit.
     package func tell(
         _ kind: TimelineEntry.Kind, _ reason: String, under epoch: Revision? = nil, in transaction: inout Transaction
     ) throws(SharedCoreError) {
@@ -103,19 +104,19 @@ package struct MainPushQueue: Sendable {
     package func trimTimeline() async throws(SharedCoreError) { try await timeline.trim() }
 }
 
-/// A push that waits for a Main, as it stands in the group.
+/// The record of a push that waits for a Main.
 ///
 /// | bytes | what |
 /// |---|---|
 /// | 1 | version, 1 |
 /// | texts | call-id, type, account |
 /// | data | payload |
-/// | integer, two words | when its time is over, and in which run of the machine |
+/// | integer, two words | when its time ends, and the boot id of that clock |
 struct MainPushRecord: Hashable, Sendable {
     private static let version: UInt8 = 1
 
     let push: Push
-    /// When its time is over.
+    /// When its time ends.
     let end: BootInstant
     /// The run of the machine that ``end`` counts in.
     let bootID: BootID
@@ -155,14 +156,14 @@ struct MainPushRecord: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// Returns true if the push's time is over. Returns false if the end counts in another run of a machine.
+    /// Returns true if the push's time has passed. Returns false if its end belongs to another boot.
     func isOver(at now: BootInstant, in bootID: BootID) -> Bool { bootID == self.bootID && end <= now }
 }
 
 /// The ends of the pushes that no Main has in hand, kept up to date by a watch. It holds names and times only.
 ///
-/// A time of another run of a machine, or one that cannot be read, says nothing here. Such a push has one lifetime from when
-/// it was seen first, and so has one that would wait longer: any participant can have written it.
+/// An end that belongs to another boot, cannot be read or lies too far ahead has no meaning here, since any participant
+/// can have written it. Such a push ends one lifetime after it was first seen.
 package struct UntakenPushes: Sendable {
     private struct Place {
         var message: (revision: Revision, end: BootInstant)?
@@ -200,7 +201,7 @@ package struct UntakenPushes: Sendable {
         }
     }
 
-    /// The end of the next push that is due; nil when none waits.
+    /// The earliest end of a waiting push; nil if none waits.
     package var nextEnd: BootInstant? {
         places.values.lazy.filter { !$0.isTaken }.compactMap(\.message?.end).min()
     }

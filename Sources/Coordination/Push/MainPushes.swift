@@ -1,8 +1,8 @@
 internal import CoreAPI
 package import Mailboxes
 
-/// The pushes that are routed to Main, as this Main takes them: each element is in its hand until it is acknowledged or given
-/// back, or its session ends.
+/// The pushes that are routed to Main, as this Main receives them: it has each element in hand until it acknowledges it
+/// or gives it back, or its session ends.
 ///
 /// ```swift
 /// for try await taken in try await main.pushes() {
@@ -11,8 +11,9 @@ package import Mailboxes
 /// }
 /// ```
 ///
-/// The sequence takes only while this Main owns the core, and waits otherwise. It ends when it or its task is cancelled, when
-/// the Main has stopped, or when another call of ``MainParticipant/pushes()`` begins. It has one consumer at a time.
+/// The sequence takes pushes only while this Main owns the core, and waits otherwise. It ends when it or its task is
+/// cancelled, when the Main has stopped, or when another call of ``MainParticipant/pushes()`` begins. It has one
+/// consumer at a time.
 ///
 /// Source: contract P13.
 public final class MainPushes: AsyncSequence, Sendable {
@@ -29,7 +30,7 @@ public final class MainPushes: AsyncSequence, Sendable {
         self.participant = participant
     }
 
-    /// Ends the sequence. Pushes in hand stay in hand. Idempotent.
+    /// Ends the sequence. Pushes in hand stay in hand. May be called more than once.
     public func cancel() {
         watch.cancel()
     }
@@ -54,8 +55,8 @@ public final class MainPushes: AsyncSequence, Sendable {
             order = QueueOrder(at: queue.mailbox.keys)
         }
 
-        /// - Throws: ``CoordinationError/Code/fenced`` when the session is over; ``CoordinationError/Code/store``, after which
-        ///   another call goes on.
+        /// - Throws: ``CoordinationError/Code/fenced`` when the session is over; ``CoordinationError/Code/store``,
+        ///   after which the next call continues.
         public mutating func next() async throws(CoordinationError) -> TakenPush? {
             try await take()
         }
@@ -92,9 +93,10 @@ public final class MainPushes: AsyncSequence, Sendable {
     }
 }
 
-/// A push in a Main's hand, to be acknowledged when it has been dealt with.
+/// A push in a Main's hand, which the Main acknowledges when it has handled it.
 ///
-/// It may have been dealt with before: a Main that is killed between its work and its acknowledgement gives it back.
+/// It may have been handled before: if a Main is killed between its work and its acknowledgement, the push can be taken
+/// again.
 ///
 /// Source: contract P13.
 public struct TakenPush: Hashable, Sendable {
@@ -127,9 +129,10 @@ extension Participant {
         return MainPushes(mainPushes, watch: watch, for: self)
     }
 
-    /// Waits until this participant owns, and gives the epoch; nil when it never will, or when the task is cancelled.
+    /// Waits until this participant owns, and returns the epoch; nil if it cannot own any more, or if the task is
+    /// cancelled.
     ///
-    /// - Parameter lost: An epoch that is known to be over, though this participant may not have heard of it.
+    /// - Parameter lost: An epoch that is known to have ended, although this participant may not know it yet.
     func ownEpoch(otherThan lost: Revision?) async throws(CoordinationError) -> Revision? {
         await untilState { $0.isOver || ($0.holding != nil && $0.holding != lost) }
         if case .storeEnded(let error) = end { throw failure(error) }

@@ -1,14 +1,15 @@
 public import CoreAPI
 
-/// A push: what it announces, of which type, for which account, and what came with it.
+/// A push: the announced call-id, the type, the account and the payload.
 ///
 /// All of it comes from outside. ``payload`` is any bytes.
 ///
 /// Source: contract P13.
 public struct Push: Hashable, Sendable {
-    /// The type of a push that names none.
+    /// The type of a push without an explicit type.
     public static let defaultType = "message"
-    /// The type of a push that announces a call: without the call at the deadline, it has nothing to show (contract C23).
+    /// The type of a push that announces a call. If the call has not come at the deadline, there is nothing to show
+    /// (contract C23).
     public static let callType = "call"
     /// The longest type, in bytes.
     public static let maximumTypeByteCount = 64
@@ -34,8 +35,8 @@ public struct Push: Hashable, Sendable {
 
     /// Makes a push.
     ///
-    /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a type, an account or a payload that breaks its rule. The message
-    ///   says which, and has nothing of the payload.
+    /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a type, an account or a payload that breaks its rule. The
+    ///   message names it, without the payload.
     public init(
         _ callID: CallID, type: String = Push.defaultType, account: String = "", payload: [UInt8] = []
     ) throws(SharedCoreError) {
@@ -75,11 +76,12 @@ public struct Push: Hashable, Sendable {
         return nil
     }
 
-    /// The push as the timeline tells of it: without account and payload.
+    /// The push in a sentence for the timeline, without account and payload.
     package var sentence: String { "type \(type), “\(callID)”" }
 }
 
-/// The environment variables by which a host tells an Executor its push, so that no list of processes shows a payload.
+/// The environment variables by which a host gives an Executor its push. Arguments would show the payload in lists of
+/// processes.
 extension Push {
     /// The variables. The payload is in Base64 (RFC 4648).
     package enum Variable: String, CaseIterable {
@@ -89,7 +91,8 @@ extension Push {
         case payload = "SHAREDCORE_PUSH_PAYLOAD"
     }
 
-    /// All variables, including those of absent parts: a host may have some of another push in its own environment.
+    /// All variables, including those of absent parts: the host's own environment may contain variables of another
+    /// push.
     package var variables: [String: String] {
         [
             Variable.callID.rawValue: callID.text, Variable.type.rawValue: type, Variable.account.rawValue: account,
@@ -97,9 +100,9 @@ extension Push {
         ]
     }
 
-    /// The push that variables name; nil where they name none.
+    /// Reads the push from environment variables; nil if they contain none.
     package init?(variables value: (String) -> [UInt8]?) {
-        // A host of an earlier version gives the call-id alone.
+        // A host of an earlier version sets only the call-id.
         func text(_ variable: Variable, default fallback: String) -> String? {
             guard let bytes = value(variable.rawValue) else { return fallback }
             return String(validating: bytes, as: UTF8.self)
@@ -143,7 +146,7 @@ package enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes; nil for a text that no encoder makes, such as one without its padding or with a line break.
+    /// Decodes base64; nil for a text that no encoder produces, for example without padding or with a line break.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var digits = Array(text.utf8)
         guard digits.count.isMultiple(of: 4) else { return nil }
@@ -165,7 +168,7 @@ package enum Base64 {
             bytes.append(UInt8(truncatingIfNeeded: word >> bitCount))
             word &= 1 << bitCount - 1
         }
-        // Bits that stand behind the last byte are zero where an encoder wrote them.
+        // An encoder sets the unused bits after the last byte to zero.
         return word == 0 && bitCount < 6 ? bytes : nil
     }
 

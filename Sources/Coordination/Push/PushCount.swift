@@ -1,7 +1,7 @@
 package import CoreAPI
 internal import Mailboxes
 
-/// The number of pushes that a host keeps in a group.
+/// The number of pushes in a group.
 ///
 /// Source: contract P13.
 package struct PushCount: Hashable, Sendable {
@@ -10,13 +10,13 @@ package struct PushCount: Hashable, Sendable {
     /// The path of the queue of pushes that were given up.
     package static let failedPath = ".sharedcore/push-failures"
 
-    /// Those that wait for an Executor.
+    /// The pushes that wait for an Executor.
     package var waiting: Int
-    /// Those that a host has in hand.
+    /// The pushes that a host has in hand.
     package var taken: Int
-    /// Those that were given up and are kept.
+    /// The pushes that were given up and are kept.
     package var givenUp: Int
-    /// Those that wait for a Main or are in its hand.
+    /// The pushes that wait for a Main or that a Main has in hand.
     package var forMain: Int
 
     package init(waiting: Int = 0, taken: Int = 0, givenUp: Int = 0, forMain: Int = 0) {
@@ -26,7 +26,7 @@ package struct PushCount: Hashable, Sendable {
         self.forMain = forMain
     }
 
-    /// Counts the pushes of a group, each queue at a revision of its own.
+    /// Counts the pushes of a group. Each queue is counted at its own revision.
     package static func current(in store: any SharedStore) async throws(SharedCoreError) -> PushCount {
         let pending = try await QueueMailbox(store, path: pendingPath).count()
         let failed = try await QueueMailbox(store, path: failedPath).count()

@@ -5,9 +5,8 @@ internal import Synchronization
 /// The host's part in hand-overs that carry calls. It also keeps each baton, so that a call continues if its old owner
 /// dies before the next owner has the baton.
 ///
-/// It keeps duplicates from when the old owner gives them until the giver is no longer the owner and the record is not
-/// offered, or until the deadline. It follows the state of the group that it is shown, not events, of which it may miss
-/// some.
+/// It keeps duplicates until the giver no longer owns and the record is not offered, or until the deadline. It follows
+/// the present state of the group, not events, some of which it may miss.
 ///
 /// Source: contract C25.
 package final class BatonHost: Sendable {
@@ -22,7 +21,7 @@ package final class BatonHost: Sendable {
         var isOver = false
     }
 
-    /// How many batons it keeps at once. A group has one, and for a moment one that is over.
+    /// The number of batons that it keeps at once. A group has one, and briefly a second one that has ended.
     private static let maximumCount = 4
 
     private final class Content: Sendable {
@@ -48,13 +47,13 @@ package final class BatonHost: Sendable {
         }
     }
 
-    /// Says in the group that it keeps batons, for as long as its session lives.
+    /// Registers in the group that this host keeps batons, for as long as its session lives.
     package func start() async throws(SharedCoreError) {
         try await group.put(
             OwnershipKey.batonHost, BatonHostRecord(path: listener.path).bytes, lifetime: .session)
     }
 
-    /// Closes what is over in a view of the group.
+    /// Closes the batons that have ended in a view of the group.
     package func see(_ view: OwnershipView) {
         let dropped = content.state.withLock { state in
             guard view.revision >= state.view.revision else { return [Kept]() }
@@ -72,7 +71,7 @@ package final class BatonHost: Sendable {
     }
 
     /// Returns true if neither the owner that gave a baton nor a later one needs it. A view from before the giver owned
-    /// says nothing.
+    /// does not count.
     private static func isOver(_ epoch: Revision, in view: OwnershipView) -> Bool {
         guard view.revision >= epoch, view.owner?.claim != epoch else { return false }
         return view.baton?.record.epoch != epoch || view.baton?.record.state != .offered

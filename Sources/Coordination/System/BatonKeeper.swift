@@ -7,9 +7,9 @@ extension OpenFile: BatonFile {}
 
 /// Batons travel over sockets in a directory of this user, on one machine.
 package struct LocalBatonTransport: BatonTransport {
-    /// The time in which a host has to answer that it keeps a baton as well.
+    /// The time limit for the host to confirm that it keeps a baton too.
     static let hostBound = Duration.milliseconds(250)
-    /// The time in which the keepers of a baton have to answer, all together.
+    /// The total time limit for the answers of a baton's keepers.
     static let bound = Duration.milliseconds(500)
 
     private let hostBound: Duration
@@ -38,9 +38,9 @@ extension Baton {
     /// Makes a baton with descriptors.
     ///
     /// - Parameters:
-    ///   - kind: Its format and version, as in ``init(_:bytes:calls:)``.
+    ///   - kind: The format of the bytes and its version, as in ``init(_:bytes:calls:)``.
     ///   - bytes: The information that the next core needs: at most 64 KiB.
-    ///   - descriptors: Open descriptors, which are duplicated: the caller's stay its own. At most 15.
+    ///   - descriptors: Open descriptors, at most 15. They are duplicated; the caller keeps its own.
     ///   - calls: The calls that move, which the core has begun and not ended: 1 to 4.
     /// - Throws: As ``init(_:bytes:calls:)``, and for a descriptor that is not open; ``SharedCoreError/Code/unavailable`` when the process
     ///   has no descriptors left.
@@ -68,7 +68,8 @@ extension Baton {
 }
 
 extension ReceivedBaton {
-    /// Takes the descriptors, in the order in which the former core gave them. They are the caller's to close from now on, and not given twice.
+    /// Takes the descriptors, in the order in which the former core gave them. The caller must close them. They are
+    /// returned only once.
     ///
     /// - Throws: ``SharedCoreError/Code/unavailable`` when the process has no descriptors left.
     public func takeDescriptors() throws(SharedCoreError) -> [Int32] {
@@ -87,7 +88,7 @@ extension ReceivedBaton {
 
 /// The content of a baton for sending: its bytes as a sealed file in memory, and its descriptors.
 ///
-/// It listens for the process that owns now, until it is closed.
+/// It waits for requests of the new owner's process until it is closed.
 final class BatonKeeper: BatonKeeping {
     private final class Content: Sendable {
         let files: Mutex<[OpenFile]>
@@ -119,7 +120,7 @@ final class BatonKeeper: BatonKeeping {
                 guard BatonMessage.requested(by: text) == epoch, !files.isEmpty else { return nil }
                 return BatonListener.Reply(text: text, files: files)
             },
-            // The last of this process, where the core has closed its own.
+            // Closes the last duplicates of this process, if the core has closed its own.
             ended: { content.files.withLock { $0 = [] } })
     }
 
@@ -163,7 +164,7 @@ final class BatonKeeper: BatonKeeping {
     }
 }
 
-/// The directory of the sockets of processes that keep a baton. This user alone may enter it.
+/// The directory of the sockets of processes that keep a baton. Only this user may enter it.
 enum BatonDirectory {
     /// Opens the directory, and makes it if it does not exist. Removes sockets that processes left.
     static func open() throws(SystemCallError) -> Directory {
@@ -185,7 +186,8 @@ enum BatonDirectory {
         return directory
     }
 
-    /// Removes the sockets of processes that are gone. A process of another namespace has no number here: one that listens is left.
+    /// Removes the sockets of processes that have ended. The process id of another PID namespace has no meaning here,
+    /// so a socket with a listener stays.
     private static func removeLeftovers(in directory: Directory) {
         for name in (try? directory.names()) ?? [] {
             guard let number = Int32(name.prefix { $0 != "-" }), (try? Directory(path: "/proc/\(number)")) == nil else {
@@ -201,9 +203,9 @@ enum BatonDirectory {
 }
 
 extension FetchedBaton {
-    /// Asks those that keep a baton for it, one after the other, on a thread of its own.
+    /// Requests a baton from its keepers, one after the other, on a thread of its own.
     ///
-    /// - Returns: Why none has it as a failure, for people.
+    /// - Returns: The baton, or a failure that says why no keeper has it, as text for users.
     static func fetch(
         _ record: BatonRecord, within bound: Duration = LocalBatonTransport.bound
     ) async -> Result<FetchedBaton, BatonProblem> {
@@ -215,7 +217,7 @@ extension FetchedBaton {
                     // Only a path is a socket of this machine.
                     let paths = record.keepers.filter { $0.hasPrefix("/") }
                     for (number, path) in paths.enumerated() {
-                        // One that is frozen leaves the next its share.
+                        // A keeper that is frozen leaves the rest of the time to the next.
                         let left = ContinuousClock.now.duration(to: deadline)
                         let share = left / (paths.count - number)
                         result = fetchInTime(record, at: path, before: ContinuousClock.now + share, within: bound)
@@ -229,7 +231,7 @@ extension FetchedBaton {
         }
     }
 
-    /// Asks again where others have taken all the connections.
+    /// Tries again if other processes use all connections.
     private static func fetchInTime(
         _ record: BatonRecord, at path: String, before deadline: ContinuousClock.Instant, within bound: Duration
     ) -> Result<FetchedBaton, BatonProblem> {

@@ -1,7 +1,8 @@
 internal import CoreAPI
 internal import Platform
 
-/// A socket in a directory of this user at which processes of this user ask about batons, served by a thread of its own.
+/// A socket in a directory of this user, through which this user's processes request batons. A thread of its own serves
+/// it.
 final class BatonListener: Sendable {
     /// The answer to a message.
     struct Reply {
@@ -9,7 +10,7 @@ final class BatonListener: Sendable {
         var files: [OpenFile] = []
     }
 
-    /// How many connections may be open that have not asked yet; the oldest makes room for the next.
+    /// The maximum number of open connections without a request. The oldest is closed for a new one.
     private static let maximumConnectionCount = 8
 
     let path: String
@@ -20,9 +21,10 @@ final class BatonListener: Sendable {
     /// Begins to listen.
     ///
     /// - Parameters:
-    ///   - fileCount: How many descriptors a message may carry; others are closed.
-    ///   - answer: Given each message with its descriptors, on the thread. Without a reply the connection is closed.
-    ///   - ended: Called on the thread when it listens no more.
+    ///   - fileCount: The maximum number of descriptors of a message; further ones are closed.
+    ///   - answer: Called on the thread with each message and its descriptors. If it returns no reply, the connection
+    ///     is closed.
+    ///   - ended: Called on the thread when it no longer listens.
     init(
         takingFiles fileCount: Int = 0, answer: @escaping @Sendable ([UInt8], [OpenFile]) -> Reply?,
         ended: @escaping @Sendable () -> Void
@@ -83,7 +85,7 @@ final class BatonListener: Sendable {
 enum BatonMessage {
     static let maximumByteCount = 96
 
-    /// Asks for the baton of an epoch; the answer repeats it, with the sealed bytes and the descriptors.
+    /// Requests the baton of an epoch. The answer repeats the request, with the sealed bytes and the descriptors.
     static func request(for epoch: Revision) -> [UInt8] { Array("sharedcore-baton 1 \(epoch)".utf8) }
 
     /// Gives a host duplicates of the baton of an epoch.

@@ -2,18 +2,18 @@ public import CoreAPI
 internal import Platform
 internal import Synchronization
 
-/// The witness for cores of several processes of one machine: a file of which each running core has one byte locked,
-/// the one at the offset of its epoch.
+/// The witness for cores in several processes of one machine: a file in which each running core locks the byte at the
+/// offset of its epoch.
 ///
-/// The kernel gives a lock back when its process is gone, and a stopped process keeps it: what shows is what runs. The
-/// file holds no bytes and is beside the store, not in it.
+/// The kernel releases a lock when its process ends, and a stopped process keeps its lock. So the locks show exactly
+/// the cores that exist. The file holds no bytes and is beside the store, not in it.
 ///
 /// Source: contract C15.
 public struct FileWitness: Witness {
     /// The path of the file.
     public let path: String
 
-    /// - Parameter path: The file's path; it is made when the first core begins. Its directory must exist.
+    /// - Parameter path: The file's path. The file is created when the first core begins; its directory must exist.
     public init(path: String) {
         self.path = path
     }
@@ -26,14 +26,14 @@ public struct FileWitness: Witness {
     }
 
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` for an epoch beyond the offsets of a file;
-    ///   ``SharedCoreError/Code/corrupt`` when it is no regular file; ``SharedCoreError/Code/forbidden`` or
-    ///   ``SharedCoreError/Code/system`` when it cannot be used.
+    ///   ``SharedCoreError/Code/corrupt`` when the path is not a regular file; ``SharedCoreError/Code/forbidden`` or
+    ///   ``SharedCoreError/Code/system`` when the file cannot be opened or locked.
     public func begin(epoch: Revision) throws(SharedCoreError) -> any WitnessHold {
         guard let byte = Int(exactly: epoch.rawValue), byte < Int.max else {
             throw SharedCoreError(.invalidArgument, "An epoch is less than 2^63, not \(epoch).", at: path)
         }
         do throws(SystemCallError) {
-            // A description of its own for each core: one never sees its own locks.
+            // Each core needs its own open file description: a process does not see the locks of its own description.
             return try FileWitnessHold(lock: byte, of: OpenFile(path: path, .create))
         } catch {
             throw SharedCoreError(error)
@@ -48,11 +48,12 @@ final class FileWitnessHold: WitnessHold {
     private let byte: Int
     private let hasEnded: Mutex<Bool>
 
-    /// Locks first and looks second: of two that begin at once, one sees the other at least.
+    /// Locks first and reads second: of two cores that begin at once, at least one sees the other.
     init(lock byte: Int, of file: OpenFile) throws(SystemCallError) {
         self.file = file
         self.byte = byte
-        // Another core of the same epoch has the byte: it shows among the others, and there is nothing to give back.
+        // Another core of the same epoch has the byte locked: it is listed among the others, and there is nothing to
+        // unlock.
         hasEnded = Mutex(try !file.tryLock(byteAt: byte))
         others = try Self.running(in: file)
     }

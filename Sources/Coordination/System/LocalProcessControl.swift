@@ -1,7 +1,7 @@
 public import CoreAPI
 package import Platform
 
-/// Kills processes of this machine through a descriptor of the kernel that cannot come to mean another process.
+/// Kills processes of this machine through a pidfd, which cannot come to mean another process.
 public struct LocalProcessControl: ProcessControl {
     public init() {}
 
@@ -30,8 +30,7 @@ public struct LocalProcessControl: ProcessControl {
             case .unknown(let cause): return .impossible("its process cannot be opened (\(cause))")
             }
         }
-        // The handle is open: a proof from now on concerns the process of the handle, or one that has ended and gets no
-        // signal.
+        // The pidfd is open: from now on the proof concerns its process, which may have ended and then gets no signal.
         if let reason = await doubt() {
             return handle.hasEnded || process.isExiting ? .gone : .impossible(reason)
         }

@@ -6,7 +6,7 @@ public import Platform
 // only ones of the module that use `Platform`; the others build without it.
 
 extension CoordinationEnvironment {
-    /// An environment of this machine; what is given replaces a part of it.
+    /// Makes an environment of this machine. Each given argument replaces a part of it.
     public init(
         clock: any TimeSource = SystemClock(), processes: any ProcessControl = LocalProcessControl(),
         witness: (any Witness)? = nil, seed: UInt64 = .random(in: .min ... .max), push: Push? = .ofProcess
@@ -22,11 +22,11 @@ extension CoordinationEnvironment {
     }
 }
 
-/// The one thread of the process on which all participants run, and nothing else: an owner answers its challenges even
-/// while the application's own tasks hold every thread of the cooperative pool.
+/// The thread of the process on which only the participants run: an owner answers challenges even
+/// while the application's tasks block every thread of the cooperative pool.
 ///
-/// It is the executor of their actors, and the one that their tasks prefer. The second matters as much as the first:
-/// without a preference, a task that is resumed goes by way of the pool to its actor.
+/// It is both the executor of their actors and the preferred executor of their tasks. Without that preference, a resumed
+/// task would reach its actor by way of the pool.
 package enum ParticipantThread {
     /// The thread, started at its first use.
     package static let shared: any TaskExecutor & SerialExecutor = ThreadExecutor(thread: "sharedcore")

@@ -1,7 +1,7 @@
 internal import CoreAPI
 
 extension OwnershipLedger {
-    /// How long a challenge stands before its silence counts (contract C6).
+    /// How long a challenge may be unanswered before the holder counts as silent (contract C6).
     package static let answerBound = Duration.milliseconds(500)
 
     /// Adds a record and returns the rules that it breaks. The record's content then counts as true, so that one damage
@@ -27,7 +27,7 @@ extension OwnershipLedger {
         case .released: broken += release(record)
         case .killed: broken += kill(record)
         case .refused:
-            // One that names no owner was refused by another Main's request, under any owner.
+            // A refusal without an owner came from another Main's request, and is valid under any owner.
             if entry.role == .main, let owner, owner.role == .executor, owner.epoch == entry.other {
                 breaks(.c3, "A Main was refused because the Executor of epoch \(owner.epoch) owned.")
             }
@@ -45,7 +45,8 @@ extension OwnershipLedger {
         case .overlap, .supersededOverlap: countOverlap(entry)
         case .challenged:
             if let other = entry.other, other == owner?.epoch, challenges[other] == nil {
-                // It is told with the take-over. Former releases gave no bound, and the time at which it was made.
+                // The entry is written with the take-over. Earlier releases wrote no bound, and the time of the
+                // challenge itself.
                 let waited = (entry.bound ?? .zero).clampedNanoseconds
                 let at = BootInstant(nanoseconds: entry.at.nanoseconds - min(entry.at.nanoseconds, waited))
                 challenges[other] = Moment(at: at, bootID: entry.bootID)
@@ -64,14 +65,14 @@ extension OwnershipLedger {
         }
     }
 
-    /// There may be no owner when a record says that a participant acquired.
+    /// Applies an acquisition, which is valid only without an owner.
     private mutating func acquire(_ record: TimelineRecord) -> [Violation] {
         let entry = record.entry
         var broken: [Violation] = []
         if let owner {
             if let previous = entry.previous, previous.epoch == owner.epoch, previous.end == .sessionEnded {
-                // If another participant acquires and does not say that it gave up the core at rest, that Main has
-                // ended as well.
+                // If another participant acquires and has not recorded that the core at rest was given up, that Main
+                // has ended as well.
                 if let sleeper = owner.sleeper, sleeper != entry.participant, cores[owner.epoch] != nil {
                     end(session: sleeper)
                 }
@@ -100,7 +101,7 @@ extension OwnershipLedger {
         return broken + install(record)
     }
 
-    /// A take-over replaces the owner that it names, for a cause that the timeline shows.
+    /// Applies a take-over: it must name the present owner, and the timeline must show its cause.
     private mutating func takeOver(_ record: TimelineRecord) -> [Violation] {
         let entry = record.entry
         var broken: [Violation] = []
@@ -192,7 +193,7 @@ extension OwnershipLedger {
         return broken
     }
 
-    /// A baton moves once: what ends it is the last of it.
+    /// Applies an entry about a baton: none may follow the end of that baton.
     private mutating func moveBaton(_ record: TimelineRecord) -> [Violation] {
         let entry = record.entry
         let isApplied = entry.kind == .batonApplied
@@ -201,7 +202,7 @@ extension OwnershipLedger {
         if isApplied, owner?.epoch != entry.epoch || owner?.participant != entry.participant {
             broken.append(notOwner(record, did: "applied a baton", breaking: .c25))
         }
-        // Any participant can have written the record of one that has failed.
+        // Any participant can write the record of a baton that has failed.
         if endedBatons.contains(epoch), entry.kind != .batonFailed {
             broken.append(
                 Violation(
@@ -249,13 +250,13 @@ extension OwnershipLedger {
         return broken
     }
 
-    /// An overlap in which one of the cores was superseded is no fault of the order, also when that one began
-    /// second: it was frozen on its way. The timeline decides, not the entry's own word: an epoch that the timeline does not
-    /// know is one that nothing fenced.
+    /// Counts an overlap. If one of the cores was superseded, the overlap breaks no rule, even if that core began
+    /// second: it was frozen before its start. The timeline decides, not the claim of the entry: an epoch that the
+    /// timeline does not know was never fenced.
     private mutating func countOverlap(_ entry: TimelineEntry) {
         let seen = [entry.epoch, entry.other].compactMap(\.self).filter(superseded.contains)
         if seen.isEmpty { overlaps += 1 } else { supersededOverlaps += 1 }
-        // A core that is still seen to run is not to be forgotten.
+        // A core that was just seen running must stay known.
         for epoch in seen { supersede(epoch) }
     }
 
@@ -288,7 +289,7 @@ extension OwnershipLedger {
         self.owner = nil
     }
 
-    /// Why the participant of an entry had no right yet to take from an Executor.
+    /// Returns why the participant of an entry had no right to take from an Executor yet; nil if it had.
     private func deadlineFailure(for entry: TimelineEntry) -> String? {
         guard let request = requests[entry.participant] else {
             return "Session \(entry.participant) took the core from an Executor without having asked."

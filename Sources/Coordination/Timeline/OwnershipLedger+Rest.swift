@@ -54,7 +54,8 @@ extension OwnershipLedger {
         return []
     }
 
-    /// Why the core of a Main at rest was given up too early; nil where it was not, and where another core was given up.
+    /// Returns why the core of a Main at rest was given up too early; nil if it was not, or if another core was given
+    /// up.
     func failureOfWake(_ record: TimelineRecord) -> Violation? {
         let entry = record.entry
         guard let owner, owner.epoch == entry.epoch, let sleeper = owner.sleeper, sleeper != entry.participant else {

@@ -2,27 +2,27 @@ package import CoreAPI
 
 /// The sum of a timeline's entries: the owner, the cores that run, the requests and the challenges.
 ///
-/// A pure value. The checker reads broken rules off its steps, and a checkpoint keeps it in place of the entries that
-/// were dropped.
+/// A pure value. The checker finds broken rules as it applies the entries, and a checkpoint stores it in place of the
+/// entries that were dropped.
 package struct OwnershipLedger: Hashable {
     /// The owner.
     package struct Owner: Hashable {
         let epoch: Revision
-        /// The session that owns: at rest, that of the holder.
+        /// The session that owns; during a rest, the session of the holder.
         var participant: SessionID
         let role: SessionRole
         var state: OwnerState
-        /// The Main that rests; nil while the owner does not.
+        /// The Main that rests; nil if none does.
         var sleeper: SessionID?
         /// When that Main was woken first.
         var wokenAt: Moment?
         /// How long it had then.
         var wakeBound = Duration.zero
-        /// True if its session has a lease, so that the core may run on when the session is over.
+        /// True if its session has a lease, so that the core may run on after the session has ended.
         var hasLease = false
     }
 
-    /// A moment that a later one is measured from.
+    /// A point in time for measuring later ones.
     package struct Moment: Hashable {
         let at: BootInstant
         let bootID: BootID
@@ -42,7 +42,8 @@ package struct OwnershipLedger: Hashable {
     /// A core that was started: its participant and that one's process.
     package struct Core: Hashable {
         package let participant: SessionID
-        /// Without a start time, which no entry tells; nil in a checkpoint that was written before processes were kept.
+        /// The process, without its start time, which no entry has; nil in a checkpoint of a version that did not store
+        /// processes.
         package let process: ProcessIdentity?
     }
 
@@ -55,19 +56,19 @@ package struct OwnershipLedger: Hashable {
     /// The cores that were started and not stopped, by their epochs.
     package var cores: [Revision: Core] = [:]
     /// The epochs with cores that may run on: they were fenced or given up, or their session had a lease and has ended.
-    /// Keeps the last epochs that were superseded or seen to run.
+    /// Only the most recent ones are kept.
     package var superseded: [Revision] = []
-    /// The sessions of owners that were found to have ended: the last ones.
+    /// The sessions of owners that have ended; only the most recent ones are kept.
     package var endedSessions: [SessionID] = []
     /// The requests of Mains that do not own yet.
     package var requests: [SessionID: Request] = [:]
     /// Since when an epoch has been challenged without an answer.
     package var challenges: [Revision: Moment] = [:]
-    /// How many times the witness saw two cores run that both had a right to.
+    /// How often the witness saw two running cores that both had the right to run.
     package var overlaps = 0
-    /// How many times it saw one that had lost its right.
+    /// How often the witness saw a running core that had lost its right to run.
     package var supersededOverlaps = 0
-    /// The epochs of batons that were applied, have failed or expired: the last ones.
+    /// The epochs of batons that were applied, failed or expired; only the most recent ones are kept.
     package var endedBatons: [Revision] = []
 
     package init() {}
@@ -78,12 +79,12 @@ package struct OwnershipLedger: Hashable {
         superseded.removeFirst(max(0, superseded.count - Self.memory))
     }
 
-    /// Notes that the session of an owner is over, and with it its core.
+    /// Records that the session of an owner has ended, and its core with it.
     package mutating func endSession(of owner: Owner) {
         end(session: owner.participant)
     }
 
-    /// Notes that a session is over.
+    /// Records that a session has ended.
     package mutating func end(session: SessionID) {
         endedSessions.append(session)
         endedSessions.removeFirst(max(0, endedSessions.count - Self.memory))
@@ -132,9 +133,10 @@ extension OwnershipLedger {
     }
 
     /// - Parameters:
-    ///   - knowsProcesses: Whether each core is followed by its process, as in a checkpoint since version 2.
-    ///   - knowsRestAndBatons: Whether the owner is followed by its rest, and batons stand at the end, as in one since version 3.
-    ///   - knowsLease: Whether the rest is followed by the owner's lease, as in one since version 4.
+    ///   - knowsProcesses: True if the process follows each core, as in checkpoints since version 2.
+    ///   - knowsRestAndBatons: True if the rest follows the owner and the batons come last, as in checkpoints since
+    ///     version 3.
+    ///   - knowsLease: True if the owner's lease follows the rest, as in checkpoints since version 4.
     init(
         from reader: inout ByteReader, knowsProcesses: Bool, knowsRestAndBatons: Bool, knowsLease: Bool
     ) throws(ByteCodingError) {
@@ -189,8 +191,8 @@ extension OwnershipLedger {
 }
 
 extension ByteReader {
-    /// How often something has happened in the life of a group. More than any group sees is damaged, and no sum of what is
-    /// read leaves 64 bits.
+    /// Reads a count of events. A count larger than any group can reach means damage; the limit also keeps sums of
+    /// counts within 64 bits.
     mutating func tally() throws(ByteCodingError) -> Int {
         let count = try integer()
         guard count <= 1 << 53 else { throw .malformed }

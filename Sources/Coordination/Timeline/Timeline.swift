@@ -7,9 +7,9 @@ internal import Synchronization
 ///
 /// Source: contract C15.
 public struct Timeline: Sendable {
-    /// How many entries are kept unless said otherwise.
+    /// The default number of entries that are kept.
     public static let defaultCapacity = 512
-    /// The path that the entries and the checkpoint stand under.
+    /// The path of the entries and the checkpoint.
     package static let path = ".sharedcore/timeline"
     /// Selects the entries and the checkpoint.
     package static let prefix: KeyPrefix = ".sharedcore/timeline/"
@@ -17,22 +17,22 @@ public struct Timeline: Sendable {
     package static let checkpointKey: Key = ".sharedcore/timeline/checkpoint"
 
     let store: any SharedStore
-    /// How many entries are kept.
+    /// The number of entries that are kept.
     public let capacity: Int
 
-    /// The timeline of a group.
+    /// Makes the timeline of a group.
     ///
     /// - Parameters:
     ///   - store: The group's store, through this participant's own handle.
-    ///   - capacity: How many entries are kept; at least 16.
+    ///   - capacity: The number of entries to keep; at least 16.
     public init(_ store: any SharedStore, capacity: Int = Timeline.defaultCapacity) {
         self.store = store
         self.capacity = max(16, capacity)
     }
 
-    /// Adds an entry to the transaction that it tells of.
+    /// Adds an entry to the transaction that it describes.
     ///
-    /// Acquisitions and releases also write ``Tenure``, so that the next acquisition can tell how this one ended.
+    /// Acquisitions and releases also write ``Tenure``, so that the next acquisition can record how this one ended.
     package func append(_ entry: TimelineEntry, to transaction: inout Transaction) throws(SharedCoreError) {
         transaction.put(try Self.key(for: store.session.id), entry.encoded())
         if entry.kind.isAcquisition {
@@ -42,19 +42,19 @@ public struct Timeline: Sendable {
         }
     }
 
-    /// Makes an acquisition fail when another ownership came between a look at the tenure and the commit, so that
+    /// Makes an acquisition fail if another ownership came between the read of the tenure and the commit, so that
     /// ``TimelineEntry/previous`` is exact.
     package func requireUnchanged(_ tenure: Tenure?, in transaction: inout Transaction) {
         transaction.require(tenure.map { .revision(Tenure.key, $0.revision) } ?? .absent(Tenure.key))
     }
 
-    /// The last ownership that there was, as far as this handle has seen: a handle that has seen it end has seen this
-    /// with it, and ``requireUnchanged(_:in:)`` refuses what is too old.
+    /// Returns the last ownership that this handle has seen. A handle that has seen the ownership end has also seen its
+    /// tenure, and ``requireUnchanged(_:in:)`` refuses an outdated one.
     package func tenure() async throws(SharedCoreError) -> Tenure? {
         Tenure(try await store.get(Tenure.key, consistency: .causal))
     }
 
-    /// A key that no other entry has, and that comes after those that this process made before for the session.
+    /// Returns a unique key that sorts after the earlier keys of this process for the session.
     private static func key(for session: SessionID) throws(SharedCoreError) -> Key {
         let number = counter.add(1, ordering: .relaxed).newValue
         return try Key(
@@ -65,16 +65,17 @@ public struct Timeline: Sendable {
 }
 
 extension Timeline {
-    /// The entries as they stand now.
+    /// Returns the present entries.
     public func history() async throws(SharedCoreError) -> TimelineHistory {
         TimelineHistory(try await store.list(Self.prefix))
     }
 
-    /// Returns entries as they stand now, the oldest first.
+    /// Returns a page of the present entries, the oldest first.
     ///
     /// - Parameters:
     ///   - revision: The end of the previous page, ``TimelinePage/next``.
-    ///   - limit: How many entries; at least 1. The entries of one commit stay together, so a page may have a few more.
+    ///   - limit: The number of entries, at least 1. A page may have a few more, because the entries of one commit stay
+    ///     together.
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a limit below 1; what ``SharedStore/list(_:consistency:)`` throws.
     package func page(
         after revision: Revision = .zero, limit: Int
@@ -94,15 +95,15 @@ extension Timeline {
         return page
     }
 
-    /// Begins to deliver entries: first those that stand, then each new one.
+    /// Begins to deliver entries: first the present ones, then each new one.
     public func follow() async throws(SharedCoreError) -> TimelineFollower {
         TimelineFollower(try await store.watch([Self.prefix], from: .snapshot))
     }
 }
 
 extension Timeline {
-    /// Drops the oldest entries when there are more than ``capacity``, down to half of it, and writes what they added
-    /// up to into the checkpoint, in one transaction. Of several participants that try at once, one succeeds.
+    /// Drops the oldest entries when there are more than ``capacity``, down to half of it, and adds them to the
+    /// checkpoint, in one transaction. Of several participants that try at once, one succeeds.
     ///
     /// - Returns: True if entries were dropped.
     @discardableResult
@@ -151,24 +152,23 @@ package struct TimelinePage: Hashable, Sendable {
     package let history: TimelineHistory
 }
 
-/// The last ownership that there was, kept when its holder is gone: the next owner can tell exactly how it
-/// ended.
+/// The last ownership, kept after its holder has ended so that the next owner can record how it ended.
 ///
-/// It stands under one key, written by each acquisition and each release. Open, its revision is the epoch; when no owner
-/// stands, an open tenure ended with its session.
+/// It is stored under one key, which each acquisition and each release writes. While it is open, its revision is the
+/// epoch. If it is open and there is no owner, the ownership ended with its session.
 package struct Tenure: Hashable, Sendable {
-    /// The key that it stands under.
+    /// The key of the record.
     package static let key: Key = ".sharedcore/tenure"
 
     /// The epoch of the ownership.
     package let epoch: Revision
     /// True if its holder released it.
     package let isReleased: Bool
-    /// The revision to guard by when acquiring, so that no other ownership comes in between.
+    /// The revision for the guard of an acquisition, so that no other ownership comes in between.
     package let revision: Revision
 
-    /// Reads the entry under ``key``; nil when there never was an owner. Bytes that say nothing, which any participant can have
-    /// written, are those of an ownership that ended with its session: they must keep no one from owning.
+    /// Reads the entry under ``key``; nil if there never was an owner. Unreadable bytes, which any participant can
+    /// write, count as an ownership that ended with its session, so that they keep no participant from owning.
     package init?(_ entry: Entry?) {
         guard let entry else { return nil }
         let released = Self.released(in: entry.value)
@@ -177,7 +177,7 @@ package struct Tenure: Hashable, Sendable {
         isReleased = released != nil
     }
 
-    /// The epoch that was released; nil where none was, or where the bytes cannot be read.
+    /// Returns the epoch that was released; nil if there was no release or the bytes cannot be read.
     private static func released(in bytes: [UInt8]) -> Revision? {
         var reader = ByteReader(bytes)
         guard (try? reader.byte()) == version, let released = try? reader.optionalRevision(),

@@ -1,12 +1,12 @@
 public import CoreAPI
 
-/// Proves the rules of ownership on a timeline, or says what breaks them.
+/// Checks a timeline against the rules of ownership, and reports each violation.
 ///
 /// Pure: the same history gives the same report.
 ///
 /// Source: contract C15.
 public enum TimelineChecker {
-    /// Checks a history from its checkpoint on, or from the beginning when nothing was dropped.
+    /// Checks a history from its checkpoint, or from the beginning if no entries were dropped.
     public static func check(_ history: TimelineHistory) -> CheckReport {
         var ledger = history.checkpoint?.ledger ?? OwnershipLedger()
         var violations = history.damages
@@ -26,13 +26,14 @@ public struct CheckReport: Hashable, Sendable {
     public let entryCount: Int
     /// The rules that are broken, in the order of the commits that show it.
     public let violations: [Violation]
-    /// How many times the witness saw two cores run that both had a right to; those before the checkpoint counted.
+    /// How often the witness saw two running cores that both had the right to run. Includes those before the
+    /// checkpoint.
     public let overlaps: Int
-    /// How many times the witness saw a core run on after it was fenced or given up, or after its session, which had a
-    /// lease, had ended. Includes those before the checkpoint.
+    /// How often the witness saw a core run after it was fenced or given up, or after its session with a lease had
+    /// ended. Includes those before the checkpoint.
     public let supersededOverlaps: Int
-    /// Nothing is proved about commits up to and with this one, because their entries were dropped; nil when the whole
-    /// history was read.
+    /// Commits up to and including this one were not checked, because their entries were dropped; nil if the whole
+    /// history was checked.
     public let unprovedThrough: Revision?
 
     package init(
@@ -45,7 +46,7 @@ public struct CheckReport: Hashable, Sendable {
         self.unprovedThrough = unprovedThrough
     }
 
-    /// True if no rule was broken and no two cores ran that both had a right to.
+    /// True if no rule was broken, and no two cores that had the right to run ran at once.
     public var isClean: Bool { violations.isEmpty && overlaps == 0 }
 
     /// The result in one sentence, for people.
@@ -68,9 +69,9 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         case c1 = "C1"
         /// No Executor owns while a Main does.
         case c2 = "C2"
-        /// A Main is not refused because of an Executor, and asks before it takes.
+        /// A Main is not refused because of an Executor, and asks before it takes over.
         case c3 = "C3"
-        /// Nothing of a superseded owner takes effect.
+        /// No write of a superseded owner takes effect.
         case c4 = "C4"
         /// Ownership ends in three ways only.
         case c5 = "C5"
@@ -78,11 +79,11 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         case c6 = "C6"
         /// A second Main takes over only after it asked.
         case c14 = "C14"
-        /// The timeline itself: readable, written once, by the participant that it is about.
+        /// The timeline itself: each entry is readable, was written once, and by the participant that it is about.
         case c15 = "C15"
         /// A call moves once with each baton, to the owner.
         case c25 = "C25"
-        /// A Main that rests stays the owner, and has its time to resume.
+        /// A Main that rests stays the owner, and has its full time to resume.
         case c26 = "C26"
     }
 

@@ -1,6 +1,7 @@
 public import CoreAPI
 
-/// One thing that happened to the ownership of the core, told by the participant that did it, in the same transaction.
+/// One event in the history of the core's ownership. The participant that caused it wrote the entry in the same
+/// transaction.
 ///
 /// Source: contract C15.
 public struct TimelineEntry: Hashable, Sendable {
@@ -19,12 +20,11 @@ public struct TimelineEntry: Hashable, Sendable {
     public var name: String
     /// The epoch of the participant's own ownership; nil when it has none.
     ///
-    /// For an acquisition it is the revision of the entry's own commit. Leave it nil when writing one: reading fills it
-    /// in.
+    /// For an acquisition it is the revision of the entry's own commit: leave it nil when writing, reading sets it.
     public var epoch: Revision?
-    /// The epoch of the other ownership that this is about: the one asked, challenged, killed, or seen to run.
+    /// The epoch of the other ownership concerned: the one that was asked, challenged, killed, or seen running.
     public var other: Revision?
-    /// The owner's state before.
+    /// The owner's previous state.
     public var from: OwnerState?
     /// The owner's state after.
     public var to: OwnerState?
@@ -75,17 +75,18 @@ extension TimelineEntry {
     public enum Kind: UInt8, Hashable, Sendable, CaseIterable {
         /// A Main asked the owner (``TimelineEntry/other``) to hand over within ``TimelineEntry/bound``.
         case asked = 1
-        /// The participant became the owner; there was none. ``TimelineEntry/previous`` says how that came.
+        /// The participant became the owner; there was none. ``TimelineEntry/previous`` says how the last ownership
+        /// ended.
         case acquired = 2
         /// The participant became the owner in place of ``TimelineEntry/previous``, and fenced it.
         case tookOver = 3
         /// The owner went from one state to another.
         case stateChanged = 4
-        /// The owner let go.
+        /// The owner released the ownership.
         case released = 5
-        /// The process of the owner (``TimelineEntry/other``) was killed, because it had not let go in time.
+        /// The process of the owner (``TimelineEntry/other``) was killed because it had not released in time.
         case killed = 7
-        /// The participant learned that it is an owner no more.
+        /// The participant learned that it no longer owns.
         case fenced = 8
         /// The participant was refused, because a Main owns (``TimelineEntry/other``) or is about to.
         case refused = 9
@@ -100,18 +101,18 @@ extension TimelineEntry {
         /// The witness saw a core run (``TimelineEntry/other``) after it was fenced or given up, or after its session,
         /// which had a lease, had ended.
         case supersededOverlap = 14
-        /// The owner (``TimelineEntry/other``) was challenged and has not answered for ``TimelineEntry/bound``; told with the
-        /// take-over from it.
+        /// The owner (``TimelineEntry/other``) was challenged and has not answered for ``TimelineEntry/bound``; written
+        /// with the take-over.
         case challenged = 15
-        /// The core reported a problem, such as a message that it has set aside; the reason tells.
+        /// The core reported a problem, such as a message that it set aside. The reason describes it.
         case problem = 17
         /// A Main has dealt with a push that was routed to it; the reason names it.
         case pushHandled = 18
-        /// Pushes that were routed to Main have ended, because no Main has taken them in time; the reason names some.
+        /// Pushes that were routed to Main have ended, because no Main took them in time; the reason names some.
         case pushEnded = 19
-        /// Pushes that were given up are forgotten, because others need their room; the reason names some.
+        /// Pushes that were given up were removed to make space for others; the reason names some.
         case pushForgotten = 20
-        /// The holder owns for a Main that rests from now on, under its epoch.
+        /// From now on the holder owns for a Main that rests, under its epoch.
         case rested = 21
         /// A Main that rests (``TimelineEntry/other``) is needed, and has ``TimelineEntry/bound`` to resume.
         case woken = 22
@@ -121,11 +122,11 @@ extension TimelineEntry {
         case operated = 24
         /// The owner gave a baton with its release; the reason says of what kind and size.
         case batonOffered = 30
-        /// The owner goes on with the calls of a baton that the epoch ``TimelineEntry/other`` gave.
+        /// The owner took over the calls of a baton that the epoch ``TimelineEntry/other`` gave.
         case batonApplied = 31
-        /// The owner could not use the baton that the epoch ``TimelineEntry/other`` gave; the reason tells why.
+        /// The owner could not use the baton that the epoch ``TimelineEntry/other`` gave; the reason says why.
         case batonFailed = 32
-        /// The participant ended the baton that it had given, because its time was over.
+        /// The participant ended the baton that it had given, because the baton's time had passed.
         case batonExpired = 33
         /// A kind of a later release, which this one shows without knowing what it means. No participant writes it.
         case unknown = 255
@@ -133,7 +134,7 @@ extension TimelineEntry {
 }
 
 extension TimelineEntry {
-    /// One sentence that tells people what happened, without the time.
+    /// Returns a sentence that describes the event for users, without the time.
     public func describe() -> String {
         let sentence = "\(who) \(event)"
         return reason.isEmpty ? sentence + "." : sentence + ": " + reason
@@ -229,7 +230,7 @@ public enum OwnershipEndReason: UInt8, Hashable, Sendable, CaseIterable {
     case sessionEnded = 2
     /// A take-over: a challenge was left unanswered (C6).
     case unanswered = 3
-    /// A take-over: an Executor had not let go when a Main's deadline had passed (C3).
+    /// A take-over by a second Main that was told to take over (C14).
     case deadlinePassed = 4
     /// A take-over: a second Main was told to (C14).
     case replaced = 5

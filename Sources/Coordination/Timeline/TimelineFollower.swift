@@ -51,7 +51,7 @@ public final class TimelineFollower: AsyncSequence, Sendable {
     }
 }
 
-/// Turns what a watch delivers into the events of a timeline, each entry once.
+/// Turns the deliveries of a watch into events of a timeline, each entry once.
 struct TimelineReading {
     private var events: [TimelineEvent] = []
     private var position = 0
@@ -89,7 +89,7 @@ struct TimelineReading {
 public enum TimelineEvent: Hashable, Sendable {
     /// An entry.
     case record(TimelineRecord)
-    /// Entries were dropped before they could be delivered; what they added up to.
+    /// Entries were dropped before they could be delivered; the checkpoint summarizes them.
     case dropped(TimelineCheckpoint)
     /// An entry that cannot be read.
     case damaged(Violation)

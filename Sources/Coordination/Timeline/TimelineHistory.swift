@@ -6,7 +6,8 @@ public struct TimelineHistory: Hashable, Sendable {
     public let records: [TimelineRecord]
     /// The checkpoint of the entries that were dropped; nil when none were.
     public let checkpoint: TimelineCheckpoint?
-    /// Entries that cannot be read, were written twice, or were not written by the participant that they are about.
+    /// Violations by entries that cannot be read, were written twice, or were not written by the participant that they
+    /// are about.
     public let damages: [Violation]
     /// The places of all entries, the oldest first.
     let places: [Place]
@@ -48,7 +49,7 @@ public struct TimelineHistory: Hashable, Sendable {
         self.checkpointRevision = checkpointRevision
     }
 
-    /// A history of records that are known already, in their order.
+    /// Makes a history from known records, in their order.
     package init(
         records: [TimelineRecord], checkpoint: TimelineCheckpoint? = nil, damages: [Violation] = []
     ) {
@@ -61,8 +62,8 @@ public struct TimelineHistory: Hashable, Sendable {
 }
 
 extension TimelineHistory {
-    /// The epochs with cores that may run on: they were taken over from, their core was given up, or their session had
-    /// a lease and has ended.
+    /// The epochs whose cores may still run: the ownership was taken over, the core was given up, or the session had a
+    /// lease and has ended.
     package var supersededEpochs: Set<Revision> {
         var epochs = Set(checkpoint?.ledger.superseded ?? [])
         var leased = Set([checkpoint?.ledger.owner].compactMap { $0?.hasLease == true ? $0?.epoch : nil })
@@ -83,7 +84,7 @@ extension TimelineHistory {
         return epochs
     }
 
-    /// The process that acquired an epoch, without its start time; nil for one that the timeline does not know.
+    /// The process that acquired an epoch, without its start time; nil if the timeline does not know the epoch.
     package func process(of epoch: Revision) -> ProcessIdentity? {
         let told = records.first { $0.entry.epoch == epoch }
         return told?.entry.process ?? checkpoint?.ledger.cores[epoch]?.process
@@ -174,13 +175,13 @@ public struct TimelineCheckpoint: Hashable, Sendable {
         try reader.finish()
     }
 
-    /// The checkpoint that ``encoded()`` gave; nil for bytes that say nothing.
+    /// Reads the bytes of ``encoded()``; nil if they are not valid.
     package init?(saved bytes: [UInt8]) {
         guard let checkpoint = try? TimelineCheckpoint(decoding: bytes) else { return nil }
         self = checkpoint
     }
 
-    /// Version 1 did not say in which process a core runs, version 2 not which Main rests and which batons are over, version 3
-    /// not whether the owner has a lease.
+    /// Version 1 has no processes of cores, version 2 no resting Main and no ended batons, version 3 no lease of the
+    /// owner.
     private static let version: UInt8 = 4
 }

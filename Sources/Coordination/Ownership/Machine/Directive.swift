@@ -1,20 +1,20 @@
 package import CoreAPI
 
-/// One thing that a machine wants done before it is asked again.
+/// One action that a machine requests before its next step.
 package enum Directive: Hashable, Sendable {
     /// Commit, then look.
     case commit(Transition)
-    /// Take in a linearizable snapshot of ``OwnershipKey/path``.
+    /// Read a linearizable snapshot of ``OwnershipKey/path``.
     case look
-    /// Make the group notice its dead, then look.
+    /// Make the group end the sessions of dead processes, then read.
     case bury
     /// Start a core under an epoch.
     case startCore(epoch: Revision)
     /// Make the core of an epoch stop.
     case stopCore(epoch: Revision)
-    /// Let the quiet core of an epoch go on.
+    /// Resume the quiet core of an epoch.
     case resumeCore(epoch: Revision)
-    /// Look whether the process of a silent holder is stopped.
+    /// Check whether the process of a silent holder is stopped.
     case examine(ProcessIdentity, claim: Revision)
     /// Kill the process of an owner, then look.
     case kill(ProcessIdentity, epoch: Revision)
@@ -24,13 +24,13 @@ package enum Directive: Hashable, Sendable {
     }
 }
 
-/// A commit that changes what stands under ``OwnershipKey/path``, with what the timeline tells about it.
+/// A commit that changes the records under ``OwnershipKey/path``, with its entries for the timeline.
 ///
 /// Its guards make it safe, also when the store has changed since the view that it was made from.
 package struct Transition: Hashable, Sendable {
     /// The conditions and operations, without the timeline's.
     package var transaction: Transaction
-    /// The entries for the timeline, in the same commit; none where nothing is new.
+    /// The entries for the timeline, in the same commit; empty if there is nothing to record.
     package var stories: [Story]
     /// Its effect on the baton that the participant has given; nil if it has none.
     package var baton: BatonStep?
@@ -40,7 +40,7 @@ package struct Transition: Hashable, Sendable {
         transaction.operations.contains { if case .put(OwnershipKey.rest, _, _) = $0 { true } else { false } }
     }
 
-    /// The place behind its commit at which a test may stop or end the process; nil where there is none.
+    /// The fail point after its commit, at which a test may stop or end the process; nil if there is none.
     package var place: StaticString? {
         if offersRest { return "rest.offered" }
         if baton == .offers { return "baton.offered" }
@@ -62,7 +62,7 @@ package struct Transition: Hashable, Sendable {
     }
 }
 
-/// A timeline entry about a transition, still without its author and its time, which is that of the commit.
+/// A timeline entry about a transition, before its author and its time are added. The time is that of the commit.
 package struct Story: Hashable, Sendable {
     package var kind: TimelineEntry.Kind
     /// The participant's own ownership; nil for an acquisition, which gets its epoch by its own commit.
@@ -71,7 +71,7 @@ package struct Story: Hashable, Sendable {
     package var other: Revision?
     package var from: OwnerState?
     package var to: OwnerState?
-    /// For a take-over: what it took over from, and why.
+    /// For a take-over: the ownership that it ended, and why.
     package var previous: PreviousOwnership?
     /// A time that goes with it.
     package var bound: Duration?

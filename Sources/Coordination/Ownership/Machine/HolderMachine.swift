@@ -11,9 +11,9 @@ package struct HolderMachine: Sendable {
 
     /// The known state of the store.
     package var view = OwnershipView()
-    /// Why the Main that rests is needed; nil while it is not. A request for hand-over need not be told.
+    /// Why the Main that rests is needed; nil while it is not. The machine finds a request for hand-over by itself.
     package var reason: Wake?
-    /// True if it is to end: it takes no further offer, and wakes the Main that rests.
+    /// True if the holder must end: it accepts no further offer, and wakes the Main that rests.
     package var isClosing = false
     package var wakeWait: WakeWait?
     package var lastLook: BootInstant
@@ -40,7 +40,7 @@ package struct HolderMachine: Sendable {
         retryAt = now.advanced(by: rules.retryInterval)
     }
 
-    /// The one thing to do next; nil when there is nothing to do before ``nextStep`` or a change.
+    /// Returns the next action; nil when there is nothing to do before ``nextStep`` or a change.
     package mutating func step(at now: BootInstant) -> Directive? {
         nextStep = now.advanced(by: rules.idleInterval)
         if let retryAt, now < retryAt {
@@ -60,11 +60,11 @@ package struct HolderMachine: Sendable {
             return nil
         }
         lastLook = now
-        // The end of the Main is an event of a watch; here it is noticed also where that was lost.
+        // A watch event reports the end of the Main. This read finds the end if the event was lost.
         return holding == nil ? .look : .bury
     }
 
-    /// Says that there is a holder, or that there is none any more.
+    /// Writes or removes the record of this holder.
     private func present() -> Directive? {
         var transaction = Transaction()
         switch view.holder {
@@ -80,7 +80,7 @@ package struct HolderMachine: Sendable {
         return .commit(Transition(transaction: transaction))
     }
 
-    /// Takes an offer, or refuses it while there is a reason to wake.
+    /// Accepts an offer, or refuses it if there is a reason to wake.
     private func meetOffer() -> Directive? {
         guard let rest = view.offer, let owner = view.owner, view.holder?.session == myself.session else { return nil }
         var transaction = Transaction()

@@ -4,14 +4,14 @@ package import CoreAPI
 ///
 /// Source: contract C25.
 extension OwnershipMachine {
-    /// The kinds of batons that the author of a request takes of the owner; none where this cannot be now.
+    /// Returns the kinds of batons that the author of a request accepts from the owner; empty if no baton can move now.
     func takes(_ handover: Standing<HandoverRecord>) -> [String] {
         guard given == nil, view.baton == nil, let owner = view.owner, view.reach(of: owner, to: handover) != .none
         else { return [] }
         return handover.record.takes
     }
 
-    /// Takes note of the baton that the core has given. It is offered with the release of its ownership.
+    /// Records the baton that the core has given. The release of the ownership offers it.
     package mutating func give(_ baton: GivenBaton) {
         given = baton
     }
@@ -65,11 +65,11 @@ extension OwnershipMachine {
         }
         if case .ends(let end) = transition.baton, miss == .unknown { given?.unclearEnd = end }
         if transition.offersRest, miss != .refused { hasOffered = true }
-        // Without this entry the next core of this participant seems to run beside the lost one.
+        // Without this entry, the timeline would show the next core of this participant as running beside the lost one.
         if transition.transaction.operations.isEmpty { untold = transition.stories.first }
     }
 
-    /// The participant has ended and hears no more of the group.
+    /// Records that the participant has ended and cannot follow the group any more.
     package mutating func abandonBaton() {
         guard let given else { return }
         switch given.phase {
@@ -79,7 +79,7 @@ extension OwnershipMachine {
         }
     }
 
-    /// Adds the offer to a release, where there is one and no other baton stands.
+    /// Adds the offer to a release, if the core gave a baton and the group has no other one.
     mutating func offer(with epoch: Revision, in transition: inout Transition) {
         guard let given, given.phase == .kept, given.record.epoch == epoch, view.baton == nil else { return }
         transition.transaction.require(.absent(OwnershipKey.baton))
@@ -89,7 +89,7 @@ extension OwnershipMachine {
         transition.baton = .offers
     }
 
-    /// The end of the baton that was offered: none has the calls but the author of the commit that removes the record.
+    /// Ends the baton that was offered. Only the author of the commit that removes the record has the calls.
     mutating func settleBaton(at now: BootInstant) -> Directive? {
         guard let given else { return nil }
         let standing = view.baton.flatMap { $0.record.epoch == given.record.epoch ? $0 : nil }
@@ -139,9 +139,10 @@ extension OwnershipMachine {
 }
 
 extension OwnershipView {
-    /// The activities of the owner that hold a request up; nil when none does.
+    /// Returns the owner's activities that delay a request; nil if none does.
     ///
-    /// The owner and the author of the request go by this. Both know the activities, the request and the baton at one revision.
+    /// The owner and the author of the request both use this. Each knows the activities, the request and the baton at
+    /// one revision.
     package func activities(
         of owner: Standing<OwnerRecord>, holdingUp handover: Standing<HandoverRecord>?
     ) -> ActivitiesRecord? {

@@ -1,6 +1,6 @@
 package import CoreAPI
 
-/// How a holder proves that it runs, and how one that waits for it finds that it does not.
+/// How a holder proves that it runs, and how a waiting participant detects that it does not.
 ///
 /// Source: contract C6.
 extension OwnershipMachine {
@@ -14,17 +14,17 @@ extension OwnershipMachine {
 
     /// A waiting participant's knowledge of a holder's life.
     package enum Life: Hashable, Sendable {
-        /// Nothing yet: it waits.
+        /// Not known yet: the wait goes on.
         case unknown
-        /// It has answered since the wait began.
+        /// The holder has answered since the wait began.
         case proved
-        /// It has not answered a challenge for as long as it may.
+        /// The holder has not answered a challenge within its time.
         case absent(Silence)
-        /// It is to be challenged, or its process to be looked at.
+        /// Challenge the holder, or check its process.
         case act(Directive)
     }
 
-    /// Answers a challenge to what this participant holds.
+    /// Answers a challenge to an ownership or a request of this participant.
     package mutating func answer() -> Directive? {
         guard let challenge = view.challenge else { return nil }
         let key: Key
@@ -46,20 +46,20 @@ extension OwnershipMachine {
         return .commit(Transition(transaction: transaction))
     }
 
-    /// Judges the life of the holder of a claim.
+    /// Determines whether the holder of a claim is alive.
     ///
     /// - Parameters:
-    ///   - holder: Its session: a challenge that it makes itself shows its life as well as an answer.
-    ///   - process: Its process, where that is known.
-    ///   - lease: How long its session may stand although it cannot answer, and its core run.
-    ///   - isUrgent: Whether the first challenge is made at once, instead of within a time over which a hundred that
-    ///     wait are spread.
+    ///   - holder: Its session. A challenge by this session proves that it runs, as an answer does.
+    ///   - process: Its process, if known.
+    ///   - lease: How long its session may last and its core run although it cannot answer.
+    ///   - isUrgent: True to make the first challenge at once, instead of after a random delay that spreads the
+    ///     challenges of a hundred waiting participants.
     package mutating func life(
         of claim: Revision, by holder: SessionID, in process: ProcessIdentity? = nil, lease: Duration? = nil,
         isUrgent: Bool, at now: BootInstant
     ) -> Life {
         var watched = watched ?? begin(claim, by: holder, isUrgent: isUrgent, at: now)
-        // An ownership that moves by a rest keeps its claim.
+        // An ownership keeps its claim when it moves by a rest, so the holder is compared as well.
         if watched.claim != claim || watched.holder != holder {
             watched = begin(claim, by: holder, isUrgent: isUrgent, at: now)
         }
@@ -79,7 +79,8 @@ extension OwnershipMachine {
         } else if let challenge = view.challenge, challenge.session == holder, challenge.revision > watched.since,
             watched.lastAnswered != challenge.revision
         {
-            // There is one challenge at a time. To replace this one would make the holder replace the next, without an end.
+            // There is one challenge at a time. If participants replaced each other's challenges, they would do so
+            // without end.
             watched.endSilence()
             watched.lastAnswered = challenge.revision
             watched.hasChallenged = true
@@ -97,8 +98,9 @@ extension OwnershipMachine {
 
     /// Begins to watch the holder of a claim.
     ///
-    /// A participant that comes when others wait leaves the first challenge to them for as long as they believe an answer:
-    /// otherwise each newcomer of a burst challenges, and each challenge and each answer wakes all that wait.
+    /// If others wait already, a new participant leaves the first challenge to them for
+    /// ``OwnershipRules/answerLifetime``. Otherwise each newcomer of a burst would challenge, and each challenge and
+    /// each answer wakes all waiting participants.
     private mutating func begin(
         _ claim: Revision, by holder: SessionID, isUrgent: Bool, at now: BootInstant
     ) -> WatchedClaim {
@@ -117,13 +119,13 @@ extension OwnershipMachine {
         watched.patience = patience
         let reminder = rules.answerBound / 2
         if challenge.record.first == nil, patience.elapsed >= reminder {
-            // The first one's wake-up may have been lost; a second one costs the holder nothing.
+            // The wake-up of the first challenge may have been lost; a second one costs the holder nothing.
             return .act(self.challenge(challenge.record.claim, again: challenge.revision))
         }
         var bound = reminder
         if challenge.record.first != nil {
-            // A reminder that the store has long refused comes late: a holder that hears of the challenge by it has its
-            // time too.
+            // If the store refused the reminder for long, it is written late. The holder may learn of the challenge
+            // only by it, so its time counts from the reminder.
             let remindedAt = min(watched.remindedAt ?? patience.elapsed, patience.elapsed)
             watched.remindedAt = remindedAt
             bound = max(rules.answerBound, remindedAt + reminder)
@@ -137,7 +139,7 @@ extension OwnershipMachine {
         }
         let busyBound = rules.busyAnswerBound + (watched.lease ?? .zero)
         if let process, watched.wasSeenStopped == false, patience.elapsed < busyBound {
-            // One that ran then may be stopped now.
+            // A process that ran at an earlier check may be stopped now.
             let isAnew = patience.elapsed < watched.lastExamination
             let next = isAnew ? rules.answerBound : watched.lastExamination + rules.answerBound
             if patience.elapsed >= next { return .act(.examine(process, claim: challenge.record.claim)) }
@@ -150,8 +152,8 @@ extension OwnershipMachine {
                 waited: .milliseconds(patience.elapsed.wholeMilliseconds)))
     }
 
-    /// Takes note of what the system says about a silent holder. One that cannot be seen counts as stopped, but for one with a lease, which
-    /// may be cut off and run.
+    /// Records the state of a silent holder's process. A process that cannot be seen counts as stopped, unless its
+    /// session has a lease: it may be cut off and still run.
     package mutating func examined(_ claim: Revision, isStopped: Bool?) {
         guard let watched, watched.claim == claim, let patience = watched.patience else { return }
         self.watched?.wasSeenStopped = isStopped ?? (watched.lease == nil)
@@ -170,8 +172,8 @@ extension OwnershipMachine {
 }
 
 extension OwnershipView {
-    /// Returns true if the process that answers for a claim now has answered a challenge. A Main's answer says nothing
-    /// of the holder that owns for it.
+    /// Returns true if the process that now answers for a claim has answered a challenge. An earlier answer of the
+    /// resting Main does not count for the holder that owns for it.
     package func isAnswered(_ challenge: Standing<ChallengeRecord>) -> Bool {
         guard let answer, answer.record.claim == challenge.record.claim,
             answer.session == answerer(of: challenge.record.claim)
@@ -192,21 +194,20 @@ package struct WatchedClaim: Hashable, Sendable {
     package var nextChallenge: BootInstant
     /// The last challenge that it answered, or that it made.
     package var lastAnswered: Revision?
-    /// How long its session may stand although it cannot answer; nil where it ends with its process.
+    /// How long its session may last although it cannot answer; nil if the session ends with its process.
     package var lease: Duration?
-    /// True if it has made a challenge since.
+    /// True if the holder has made a challenge since the wait began.
     package var hasChallenged = false
     /// How long a challenge has stood unanswered.
     package var patience: RunningTime?
     /// How long it had when it was repeated.
     package var remindedAt: Duration?
-    /// True if its process was seen stopped after the challenge had stood long enough; nil before the process was
-    /// checked.
+    /// True if the process was seen stopped after the challenge had been unanswered long enough; nil before the check.
     package var wasSeenStopped: Bool?
     /// How long the challenge had stood when its process was last checked.
     package var lastExamination = Duration.zero
 
-    /// No challenge stands unanswered any more.
+    /// Records that no challenge is unanswered any more.
     fileprivate mutating func endSilence() {
         patience = nil
         remindedAt = nil

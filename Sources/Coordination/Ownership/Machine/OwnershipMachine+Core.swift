@@ -8,7 +8,7 @@ extension OwnershipMachine {
         core?.phase = .running
     }
 
-    /// Records that the core failed or ended by itself: it has as long to stop as one that was told to.
+    /// Records that the core failed or ended by itself. It has the same time to stop as a core that was told to.
     package mutating func coreFailed(_ epoch: Revision, problem: String, at now: BootInstant) {
         guard let core, core.epoch == epoch, core.mayRun else { return }
         _ = stop(core, for: StopRequest(.failed), because: problem, at: now)
@@ -25,7 +25,7 @@ extension OwnershipMachine {
 
     /// Records that the core has stopped.
     ///
-    /// - Parameter problem: Why it stopped by itself; nil when it was told to.
+    /// - Parameter problem: Why it stopped by itself; nil if it was told to stop.
     package mutating func coreEnded(_ epoch: Revision, problem: String?) {
         if leftover == epoch { leftover = nil }
         guard core?.epoch == epoch else { return }
@@ -40,7 +40,7 @@ extension OwnershipMachine {
         if let ending = holding.ending { return release(owner, telling: ending) }
         hear(at: now)
         guard let core else {
-            // The next answer shows whether the session stands.
+            // The next answer shows whether the session still exists.
             if isInDoubt(at: now) { return nil }
             if let (_, reason) = reasonToStop(at: now) { return release(owner, because: reason) }
             self.core = LocalCore(epoch: holding.epoch, phase: .starting)
@@ -69,8 +69,8 @@ extension OwnershipMachine {
         }
     }
 
-    /// How much longer than its bound a core that does not stop is not given up, because a Main waits that kills it then: a
-    /// core that is gone is better than one that may still run.
+    /// The extra time before a core that does not stop is given up while a Main waits. The Main kills the process in
+    /// that time, which is better than a core that may still run.
     private var killAllowance: Duration {
         guard !myself.isMain, let handover = view.handover, handover.session != myself.session,
             reasonNotToKill(handover.record.process) == nil
@@ -78,7 +78,8 @@ extension OwnershipMachine {
         return rules.killBound
     }
 
-    /// From when on the session may be over before a core could stop; nil where it ends with its process alone.
+    /// The moment from which the session may end before a core could stop; nil if the session ends only with its
+    /// process.
     ///
     /// Source: contract C19.
     package var doubtBegins: BootInstant? {
@@ -101,7 +102,7 @@ extension OwnershipMachine {
             because: "it was cut off from the group, so that its session might have been over", at: now)
     }
 
-    /// Stops a core that its participant does not want any more, also while something else is carried out.
+    /// Stops a core that its participant no longer wants, also while another directive is carried out.
     package mutating func stopUnwanted(at now: BootInstant) -> Directive? {
         guard let core, core.mayRun, core.epoch == holding?.epoch, !isAtRest, !wantsRest,
             case .nothing(let reason) = wish
@@ -109,7 +110,7 @@ extension OwnershipMachine {
         return stop(core, for: reason.request, because: reason.sentence, at: now)
     }
 
-    /// Stops a core that has lost its ownership, and gives up one that does not stop.
+    /// Stops a core that has lost its ownership, and gives it up if it does not stop.
     package mutating func stopOrphanedCore(at now: BootInstant) -> Directive? {
         guard let core, core.epoch != holding?.epoch else { return nil }
         switch core.phase {
@@ -132,7 +133,7 @@ extension OwnershipMachine {
         }
     }
 
-    /// Tells what no transition goes with.
+    /// Returns the directive for a timeline entry that belongs to no transition.
     func tell(_ story: Story) -> Directive {
         .commit(Transition(transaction: Transaction(), stories: [story]))
     }
@@ -160,7 +161,7 @@ extension OwnershipMachine {
             }
         }
         var request = StopRequest(handover.record.insists ? .insisted : .handover, by: handover.record.name)
-        // It gives no baton before it has closed its last, and none that moves ends meanwhile.
+        // The core gives no baton before its last fixed activity has ended, and no movable activity ends meanwhile.
         if !handover.record.insists, given != nil, let owner = view.owner, view.activities(of: owner.claim) != nil {
             return nil
         }
@@ -242,12 +243,12 @@ package struct CoreRest: Hashable, Sendable {
     package let problem: String
 }
 
-/// The core that runs in this participant, as far as the machine has to know.
+/// The core that runs in this participant, as the machine knows it.
 package struct LocalCore: Hashable, Sendable {
     package enum Phase: Hashable, Sendable {
         case starting
         case running
-        /// Told to stop at this moment.
+        /// The core was told to stop at this moment.
         case stopping(since: BootInstant)
         case ended
     }
@@ -279,8 +280,8 @@ package struct Hearing: Hashable, Sendable {
 }
 
 extension SessionLease {
-    /// From when on the session may be over before a core has stopped: the time that it may take before the end, and a third of the lease at
-    /// most.
+    /// Returns the moment from which the session may end before a core has stopped: the stop timeout before the end of
+    /// the lease, but at most a third of the lease before it.
     func doubtBegins(stoppingWithin stopTimeout: Duration) -> BootInstant {
         confirmedAt.advanced(by: duration - margin(stoppingWithin: stopTimeout))
     }

@@ -1,10 +1,10 @@
 package import CoreAPI
 
-/// How a Main gets ownership from one that owns.
+/// How a Main gets the ownership from an owner.
 ///
 /// Source: contract C3, C14.
 extension OwnershipMachine {
-    /// Asks the owner to hand over and waits for it; past the deadline it is killed or fenced.
+    /// Asks the owner to hand over and waits for it. After the deadline the owner is killed or fenced.
     package mutating func ask(_ owner: Standing<OwnerRecord>, at now: BootInstant) -> Directive? {
         guard let handover = view.handover else { return request(owner, at: now) }
         guard handover.session == myself.session else {
@@ -22,7 +22,7 @@ extension OwnershipMachine {
         wait.patience.count(to: now)
         defer { handoverWait = wait }
 
-        // One that has answered before its end was announced goes on.
+        // An owner that answered before the take-over was announced keeps its time.
         if let silence = wait.silence, !handover.record.isKilling, !lasts(silence) {
             wait.silence = nil
             wait.enforcement = .notYet
@@ -30,13 +30,13 @@ extension OwnershipMachine {
         if wait.enforcement == .notYet {
             let limit = handoverLimit(of: owner)
             let activities = activities(holdingUp: owner, after: wait.patience.elapsed)
-            // Only where that changes something: it gives the owner its time anew.
+            // Only if that changes something: it restarts the owner's time.
             if insists, activities != nil { return insist(in: handover) }
-            // Its time to hand over begins when it is seen busy no more, not when it was last seen busy: it had no reason to stop
-            // in between.
+            // The owner's time to hand over begins when it is first seen without activities, not when it was last seen
+            // busy: it had no reason to stop in between.
             let idleSince = activities == nil ? wait.idleSince ?? wait.patience.elapsed : nil
             wait.idleSince = idleSince
-            // A granted time stays granted: an owner that leaves its section early still has its core to stop.
+            // The limit never gets shorter: an owner that leaves its critical section early must still stop its core.
             wait.limit = max(wait.limit, (idleSince ?? wait.patience.elapsed) + limit)
             if owner.record.state == .stopping, wait.stopLimit == nil {
                 wait.stopLimit = wait.patience.elapsed + rules.stopTimeout
@@ -71,15 +71,15 @@ extension OwnershipMachine {
         return enforce(handover, on: owner, in: &wait, at: now)
     }
 
-    /// Waits for an owner that has its time for as long as it answers: its core stops, or it is busy.
+    /// Waits for an owner that is stopping its core or is busy, as long as it answers challenges.
     ///
-    /// It is challenged from half of its time for silence on: an ordinary hand-over is over by then, and one that does not answer
-    /// is found soon after that time.
+    /// The challenge begins at half of the time for silence: an ordinary hand-over is over by then, and a silent owner
+    /// is detected soon after that time.
     ///
     /// - Parameters:
-    ///   - end: When its time is over, though it answers.
-    ///   - silent: From when on nothing is granted to one that does not answer.
-    /// - Returns: ``Life/absent(_:)`` when its time is over, also where it has answered.
+    ///   - end: When its time is over even if it answers.
+    ///   - silent: The time after which an owner that does not answer gets no further time.
+    /// - Returns: ``Life/absent(_:)`` when its time is over, even if it has answered.
     private mutating func wait(
         forAnswersOf owner: Standing<OwnerRecord>, until end: Duration, orSilentFrom silent: Duration,
         in patience: RunningTime, at now: BootInstant
@@ -104,9 +104,10 @@ extension OwnershipMachine {
         return .unknown
     }
 
-    /// The activities for which the owner has its time; nil when it is not busy, or has been for their bound since the request.
+    /// Returns the activities for which the owner has more time; nil if it has none, or if their bound has passed since
+    /// the request.
     ///
-    /// No activity begins while a request stands, so each of them began before it.
+    /// No activity begins during a request, so each of them began before it.
     func activities(holdingUp owner: Standing<OwnerRecord>, after elapsed: Duration) -> ActivitiesRecord? {
         guard view.handover?.record.insists != true, owner.record.state != .stopping,
             let activities = view.activities(of: owner, holdingUp: view.handover), elapsed < activities.bound
@@ -122,13 +123,13 @@ extension OwnershipMachine {
     /// Returns true if another Main's request waits for activities that this Main, which takes over, was told not to
     /// wait for.
     ///
-    /// One that insists is never replaced, so two Mains do not replace each other's without an end.
+    /// A request that insists is never replaced, so two Mains do not replace each other's requests without end.
     private func isPatient(_ handover: Standing<HandoverRecord>, with owner: Standing<OwnerRecord>) -> Bool {
         wish == .takeOver && insists && !handover.record.insists && !handover.record.isKilling
             && owner.record.state != .stopping && view.activities(of: owner.claim) != nil
     }
 
-    /// Says in the request that stands that the owner's activities do not hold it up.
+    /// Changes the pending request so that the owner's activities do not delay it.
     private func insist(in handover: Standing<HandoverRecord>) -> Directive {
         var record = handover.record
         record.insists = true
@@ -151,7 +152,7 @@ extension OwnershipMachine {
             transaction.wake(rest, for: .handover, in: view)
             stories.insert(self.story(ofWaking: rest, for: .handover), at: 0)
         }
-        // Deleting first gives the entry a new creation revision: a claim of its own.
+        // Deleting first gives the entry a new creation revision, and so a new claim.
         if former != nil { transaction.delete(OwnershipKey.handover) }
         transaction.put(OwnershipKey.handover, request.bytes, lifetime: .session)
         if let takes {
@@ -172,9 +173,9 @@ extension OwnershipMachine {
         handoverWait?.afterKill = RunningTime(from: now)
     }
 
-    /// How long an owner has that was asked.
+    /// Returns the time that an owner has to hand over.
     func handoverLimit(of owner: Standing<OwnerRecord>) -> Duration {
-        // A Main that rests resumes first.
+        // A Main that rests must resume first, so its time is longer.
         (view.sleeper == nil ? .zero : rules.wakeBound)
             + min(rules.handoverTimeout + grantedBound(of: owner), rules.handoverMaximumTimeout)
     }
@@ -190,11 +191,12 @@ extension OwnershipMachine {
 
     /// Asks the owner to hand over.
     ///
-    /// - Parameter former: The request of another Main that ends with this one, unless its author has changed it meanwhile.
+    /// - Parameter former: The request of another Main that this one replaces, unless its author has changed it
+    ///   meanwhile.
     private mutating func request(
         _ owner: Standing<OwnerRecord>, replacing former: Standing<HandoverRecord>? = nil, at now: BootInstant
     ) -> Directive {
-        // The section may be left before this participant looks again.
+        // The owner may leave the section before this participant reads again.
         granted = (owner.claim, grantedBound(of: owner))
         let record = HandoverRecord(
             name: myself.name, askedAt: now, deadline: rules.handoverTimeout, takesOverMain: wish == .takeOver,
@@ -219,7 +221,7 @@ extension OwnershipMachine {
         return "\(reason), \(insists ? "and interrupts" : "after") \(work)"
     }
 
-    /// One step of what follows the deadline.
+    /// Returns the next step after the deadline.
     private mutating func enforce(
         _ handover: Standing<HandoverRecord>, on owner: Standing<OwnerRecord>, in wait: inout HandoverWait,
         at now: BootInstant
@@ -256,7 +258,7 @@ extension OwnershipMachine {
             return nil
         case .impossible(let reason):
             if let lease = leaseToWaitFor(owner), wait.silence == nil {
-                // One that is cut off has neither heard the request nor stopped its core.
+                // An owner that is cut off has neither received the request nor stopped its core.
                 switch life(
                     of: owner.claim, by: owner.session, in: owner.record.process, lease: lease, isUrgent: true, at: now)
                 {
@@ -265,7 +267,7 @@ extension OwnershipMachine {
                     if let patience = watched?.patience, patience.elapsed >= rules.answerBound { wait.isOverdue = true }
                     return nil
                 case .proved where wait.isOverdue && !wait.isHeardAgain:
-                    // It hears the request only now, and has its time for that, once.
+                    // The owner receives the request only now. Its time begins anew, once.
                     wait.isHeardAgain = true
                     wait.patience = RunningTime(from: now)
                     (wait.limit, wait.idleSince, wait.stopLimit, wait.enforcement) = (.zero, nil, nil, .notYet)
@@ -279,13 +281,13 @@ extension OwnershipMachine {
         }
     }
 
-    /// How long an owner's session may stand after a cut, where it is not known to be of this process: its core stops before that is over,
-    /// and not at once.
+    /// How long an owner's session may last after a cut, unless the owner is known to be this process. A core that is
+    /// cut off stops before the end of the lease, not at once.
     ///
     /// Source: contract C6, C19.
     func leaseToWaitFor(_ owner: Standing<OwnerRecord>) -> Duration? {
         let process = owner.record.process
-        // A process over a network is given no boot id: another one may have its number.
+        // A process over a network has no boot id, so a process id may mean another process.
         let isOwn = process == myself.process && process.bootID != BootID(high: 0, low: 0)
         return isOwn ? nil : view.lease(of: owner)
     }
@@ -305,7 +307,7 @@ extension OwnershipMachine {
         return nil
     }
 
-    /// Waits for another Main that has asked.
+    /// Waits behind another Main's request.
     mutating func wait(behind handover: Standing<HandoverRecord>, at now: BootInstant) -> Directive? {
         bury(handover.claim, at: now) ?? wait(for: handover, at: now)
     }
@@ -315,7 +317,7 @@ extension OwnershipMachine {
 package struct HandoverWait: Hashable, Sendable {
     package enum Enforcement: Hashable, Sendable {
         case notYet
-        /// The group was made to notice its dead, the owner is not among them.
+        /// The group has ended the sessions of dead processes, and the owner's is not among them.
         case confirmed
         /// The signal was sent.
         case killed
@@ -330,11 +332,12 @@ package struct HandoverWait: Hashable, Sendable {
     package var patience: RunningTime
     /// How long the owner has.
     package var limit = Duration.zero
-    /// How much of the wait had passed when it was first seen without an activity; nil while it is busy.
+    /// The part of the wait that had passed when the owner was first seen without an activity; nil while it is busy.
     package var idleSince: Duration?
     /// The challenge that a busy owner has not answered, on which the end of its ownership relies.
     package var silence: OwnershipMachine.Silence?
-    /// How long it has where it says that its core stops, and answers challenges; nil where it has not said so.
+    /// The time limit for an owner that has published that its core is stopping and that answers challenges; nil if it
+    /// has not published that.
     package var stopLimit: Duration?
     /// The owner's omission, for the timeline.
     package var failure = ""

@@ -1,6 +1,6 @@
 internal import CoreAPI
 
-/// How a Main rests and resumes, and how others wait for one that does.
+/// How a Main rests and resumes, and how other participants wait for a Main that rests.
 ///
 /// Source: contract C26.
 extension OwnershipMachine {
@@ -8,14 +8,14 @@ extension OwnershipMachine {
     package enum RestStep: Hashable, Sendable {
         case act(Directive)
         case waits
-        /// There is no rest in the way.
+        /// No rest prevents the other steps.
         case isAwake
     }
 
     /// True while the holder owns for this Main.
     package var isAtRest: Bool { view.sleeper?.session == myself.session }
 
-    /// The rest that this Main has offered, or lies in.
+    /// The rest that this Main has offered, or in which it is.
     private var ownRest: Standing<RestRecord>? {
         view.rest.flatMap { $0.session == myself.session ? $0 : nil }
     }
@@ -37,15 +37,17 @@ extension OwnershipMachine {
         return nil
     }
 
-    /// The next step of a Main that offers its ownership, rests, or was left by its holder.
+    /// Returns the next step of a Main that offers its ownership, rests, or whose holder has ended.
     mutating func rest(at now: BootInstant) -> RestStep {
         guard let rest = ownRest else {
-            // It was refused, or is over: perhaps before it was seen to stand, because others see a commit before it returns.
+            // The offer was refused, or the rest has ended. This may happen before this participant saw the offer,
+            // because others see a commit before it returns.
             if offered != nil || hasOffered { wantsRest = false }
             offered = nil
             hasOffered = false
             guard wantsRest else { return .isAwake }
-            // Of two offers in a row neither may keep a challenge from its answer.
+            // Answer first: after an offer that is withdrawn and made again, a challenge would wait for its answer
+            // twice as long.
             if let directive = answer() { return .act(directive) }
             guard wish == .own, reasonNotToRest == nil else {
                 wantsRest = false
@@ -56,11 +58,11 @@ extension OwnershipMachine {
         hasOffered = false
         if isAtRest { return sleep(in: rest, at: now) }
         guard view.offer?.claim == rest.claim else {
-            // Its ownership is over. If no participant owns, this Main comes first.
+            // Its ownership has ended. If no participant owns, this Main has precedence.
             wantsRest = false
             guard view.owner == nil else { return .act(end(rest)) }
             if !wish.wantsOwnership || view.handover.map({ $0.session != myself.session }) == true {
-                // Its core is stopped by the steps before this one.
+                // The steps before this one stop the core.
                 return core == nil ? .act(end(rest)) : .waits
             }
             return .act(acquire(at: now, because: "its holder ended while it rested"))
@@ -96,7 +98,7 @@ extension OwnershipMachine {
         return .act(.commit(Transition(transaction: transaction)))
     }
 
-    /// Takes back an offer, or lets go of a rest that is over.
+    /// Withdraws an offer, or ends a rest that is over.
     private func end(_ rest: Standing<RestRecord>, requiring owner: Standing<OwnerRecord>? = nil) -> Directive {
         var transaction = Transaction()
         if let owner { transaction.require(.revision(OwnershipKey.owner, owner.revision)) }
@@ -104,7 +106,7 @@ extension OwnershipMachine {
         return .commit(Transition(transaction: transaction))
     }
 
-    /// Sleeps until it is woken, or wants to be awake.
+    /// Sleeps until this Main is woken, or wants to resume.
     private mutating func sleep(in rest: Standing<RestRecord>, at now: BootInstant) -> RestStep {
         offered = nil
         guard let owner = view.owner else { return .isAwake }
@@ -137,7 +139,7 @@ extension OwnershipMachine {
 
     // MARK: - Another Main that rests
 
-    /// Wakes a Main that rests, or repeats that.
+    /// Wakes a Main that rests, or repeats the wake.
     func wake(_ rest: Standing<RestRecord>, for reason: Wake) -> Directive {
         var transaction = Transaction()
         transaction.wake(rest, for: reason, in: view)
@@ -149,7 +151,7 @@ extension OwnershipMachine {
         Story(kind: .woken, other: rest.record.epoch, bound: rules.wakeBound, reason: reason.sentence)
     }
 
-    /// Wakes a Main that rests, and gives it its time. `isAwake` when that is over.
+    /// Wakes a Main that rests, and waits for its resume. Returns `isAwake` when its time is over.
     mutating func awaitResume(of rest: Standing<RestRecord>, for reason: Wake, at now: BootInstant) -> RestStep {
         switch WakeWait.next(&wakeWait, of: rest, in: view, within: rules.wakeBound, at: now) {
         case .wake, .wakeAgain: return .act(wake(rest, for: reason))
@@ -169,8 +171,8 @@ extension OwnershipMachine {
         }
     }
 
-    /// Acquires an ownership that is free. A Main that rested until its holder ended comes first: it is woken, and has
-    /// its time to resume.
+    /// Acquires a free ownership. If a Main rested until its holder ended, that Main has precedence: it is woken, and
+    /// has ``OwnershipRules/wakeBound`` to resume.
     mutating func acquireAsSoonAsMay(at now: BootInstant) -> Directive? {
         guard let rest = view.rest else { return acquire(at: now, because: "nobody owned") }
         switch awaitResume(of: rest, for: myself.isMain ? .handover : .call, at: now) {
@@ -186,7 +188,7 @@ extension OwnershipMachine {
 }
 
 extension Wake {
-    /// For people: it is told on the timeline.
+    /// The reason as text for users, for the timeline.
     var sentence: String {
         switch self {
         case .data: "data came on a kept socket"

@@ -1,6 +1,6 @@
 package import CoreAPI
 
-/// How a participant that does not own comes to own.
+/// How a participant that does not own becomes the owner.
 extension OwnershipMachine {
     /// The next step towards ownership.
     package mutating func seek(at now: BootInstant) -> Directive? {
@@ -27,12 +27,12 @@ extension OwnershipMachine {
         return acquireAsSoonAsMay(at: now)
     }
 
-    /// Returns true if this participant asks an owner to hand over, instead of waiting for it.
+    /// Returns true if this participant asks an owner to hand over, instead of waiting until it releases.
     func asks(_ owner: Standing<OwnerRecord>) -> Bool {
         owner.record.role == .main ? wish == .takeOver : myself.isMain
     }
 
-    /// Takes back a request for hand-over that is not meant any more.
+    /// Withdraws a request for hand-over that is no longer wanted.
     package mutating func withdraw() -> Directive? {
         guard let handover = view.handover, handover.session == myself.session, holding != nil || !isWaiting else {
             return nil
@@ -76,7 +76,7 @@ extension OwnershipMachine {
         lastBurial = (claim, now, time)
     }
 
-    /// Acquires an ownership that is free, and ends the rest that stands.
+    /// Acquires a free ownership, and removes the record of a rest.
     func acquire(at now: BootInstant, after stories: [Story] = [], because reason: String) -> Directive {
         var transaction = Transaction()
         transaction.require(.absent(OwnershipKey.owner))
@@ -89,17 +89,18 @@ extension OwnershipMachine {
                 stories: stories + [Story(kind: .acquired, to: .starting, bound: lease?.duration, reason: reason)]))
     }
 
-    /// Waits for an owner that need not be asked; a frozen one is superseded.
+    /// Waits for an owner that is not asked to hand over. A frozen owner is superseded.
     private mutating func wait(for owner: Standing<OwnerRecord>, at now: BootInstant) -> Directive? {
-        // A Main that has asked decides, at its deadline, what becomes of the owner: it is the one to be waited for. And
-        // there is one challenge at a time: the challengers of the one and of the other would write without an end.
+        // The Main that has asked decides at its deadline what happens to the owner, so this participant waits for that
+        // Main. Also, there is only one challenge at a time: participants that challenge the owner and others that
+        // challenge the Main would overwrite each other's challenge without end.
         if let handover = view.handover, handover.session != myself.session { return wait(behind: handover, at: now) }
-        // The holder's answer says nothing of a Main that rests, so a second Main wakes that one. One that waits for its
-        // turn does not: that Main would wake and rest without an end.
+        // The holder's answer does not prove that the resting Main lives, so a second Main wakes it. A Main that waits
+        // for its turn does not, or the other would wake and rest without end.
         if myself.isMain, !waitsItsTurn, let rest = view.sleeper, view.wake(of: rest) == nil {
             return wake(rest, for: .handover)
         }
-        // A Main that has ended at rest owns until its holder releases, and refuses no participant meanwhile.
+        // If a Main has ended during its rest, its holder owns until it releases. No participant is refused meanwhile.
         let isHeld = view.holder?.session == owner.session
         let isRefusing =
             owner.record.role == .main && !waitsItsTurn
@@ -169,12 +170,12 @@ extension OwnershipMachine {
         as end: OwnershipEndReason, after stories: [Story] = [], because reason: String
     ) -> Directive {
         var transaction = Transaction()
-        // Its claim is the same before and after a rest, its revision is not.
+        // A rest changes the revision of the owner's entry but not its claim, so the guard is on the revision.
         transaction.require(.revision(OwnershipKey.owner, owner.revision))
         for condition in conditions { transaction.require(condition) }
         requireHandover(in: &transaction)
         transaction.endRest(view.rest)
-        // Deleting first gives the entry a new creation revision: the new epoch.
+        // Deleting first gives the entry a new creation revision, which is the new epoch.
         transaction.delete(OwnershipKey.owner)
         transaction.delete(OwnershipKey.critical)
         transaction.delete(OwnershipKey.activities)
@@ -191,7 +192,7 @@ extension OwnershipMachine {
                 ]))
     }
 
-    /// The conditions that a challenge still stands unanswered.
+    /// The guards that fail if the challenge was answered.
     func unanswered(_ silence: Silence) -> [Transaction.Guard] {
         [
             .revision(OwnershipKey.challenge, silence.challenge),
@@ -199,7 +200,8 @@ extension OwnershipMachine {
         ]
     }
 
-    /// No participant acquires past the request of a Main that waits; its own ends with the acquisition.
+    /// Guards the acquisition against the request of a waiting Main. The participant's own request ends with the
+    /// acquisition.
     private func requireHandover(in transaction: inout Transaction) {
         if let handover = view.handover, handover.session == myself.session {
             transaction.require(.epoch(OwnershipKey.handover, handover.claim))

@@ -1,11 +1,11 @@
 package import CoreAPI
 
-/// The rules of ownership for one participant: what it sees and when it is goes in, what is to be done comes out.
+/// The rules of ownership for one participant: from its view of the store and the time, it computes the next action.
 ///
-/// The machine is a value without I/O or clock. It is *level-triggered*: each step looks at what stands in the store
-/// (``view``), at what its participant wants (``wish``) and at its core, and names the one thing to do next. A step that
-/// is repeated, or that comes after any number of changes went by, does no harm, because every commit carries as guards
-/// what the step relied on. Time is given with each step and chance comes from a seed, so a schedule can be replayed.
+/// The machine is a value without I/O or clock. It is *level-triggered*: each step reads the known state of the store
+/// (``view``), the goal of its participant (``wish``) and the state of its core, and returns one next action. A step
+/// may be repeated and may miss any number of changes, because the guards of each commit check everything that the step
+/// relied on. Time is given with each step and chance comes from a seed, so a schedule can be replayed.
 ///
 /// Source: contract C1-C6, C13, C14, C16, C17, C19, C26.
 package struct OwnershipMachine: Sendable {
@@ -15,11 +15,11 @@ package struct OwnershipMachine: Sendable {
 
     /// The known state of the store.
     package var view = OwnershipView()
-    /// The participant's wish.
+    /// The participant's goal.
     package var wish = Wish.nothing(because: .nothingAsked)
     /// True if a request of this Main does not wait for the owner's activities.
     package var insists = false
-    /// True if this participant waits for its turn behind a Main that answers, instead of being refused.
+    /// True if this participant waits for its turn behind a Main that answers challenges, instead of being refused.
     package var waitsItsTurn = false
     /// The known state of the own session's lease; nil if the session ends with its process alone.
     package var lease: SessionLease?
@@ -33,32 +33,32 @@ package struct OwnershipMachine: Sendable {
     package private(set) var holding: Holding?
     /// The core that runs here.
     package var core: LocalCore?
-    /// How long ownership is not sought, after a core failed; nil when it is.
+    /// The pause after a core failed, in which ownership is not sought; nil outside of it.
     package var rest: CoreRest?
 
     /// True if this Main wants to rest, and its core is quiet.
     package var wantsRest = false
-    /// Since when its offer stands.
+    /// The time since its offer was made.
     package var offered: RunningTime?
     /// True from the commit of an offer until the offer is seen. The holder may have refused it before the commit
     /// returned.
     package var hasOffered = false
-    /// How long it has waited for another Main that rests.
+    /// The time for which it has waited for another resting Main to resume.
     package var wakeWait: WakeWait?
-    /// Why it resumes where no wake says so.
+    /// The reason to resume if no wake gives one.
     package var wakeReason = Wake.user
     /// The reason that its core is given when it goes on.
     package var wokenFor = Wake.user
 
-    /// How the wish was refused, for as long as that stands.
+    /// The refusal of the present goal; nil once it no longer applies.
     package var refusal: Refusal?
-    /// An ownership that was lost, until it is taken.
+    /// An ownership that was lost, until the participant reads it.
     package private(set) var loss: Loss?
 
     /// True if this Main stops because another Main takes over: it does not ask again.
     package var hasYielded = false
 
-    /// When to step next if nothing happens before.
+    /// When the next step is due if nothing changes before.
     package internal(set) var nextStep: BootInstant
 
     /// True if other sessions have waited longer and challenge the holder: this participant delays its first challenge
@@ -81,11 +81,11 @@ package struct OwnershipMachine: Sendable {
         self.lastLook = now
     }
 
-    /// An ownership that is held.
+    /// An ownership that this participant has.
     package struct Holding: Hashable, Sendable {
         /// The revision of its acquisition.
         package let epoch: Revision
-        /// How it ends, once that is decided.
+        /// The timeline entries of its end, once the end is decided.
         package var ending: [Story]?
         /// True while its release is under way.
         package var isReleasing = false
@@ -93,7 +93,7 @@ package struct OwnershipMachine: Sendable {
         package var isStuckSince: BootInstant?
     }
 
-    /// The one thing to do next; nil when there is nothing to do before ``nextStep`` or a change.
+    /// Returns the next action; nil when there is nothing to do before ``nextStep`` or a change.
     package mutating func step(at now: BootInstant) -> Directive? {
         nextStep = now.advanced(by: lookInterval)
         settle()
@@ -125,13 +125,12 @@ package struct OwnershipMachine: Sendable {
         return nil
     }
 
-    /// Records that a directive could not be carried out for a reason that a look does not show.
+    /// Records that a directive failed for a reason that a read of the store does not show.
     package mutating func failed(at now: BootInstant) {
         retryAt = now.advanced(by: rules.retryInterval)
     }
 
-    /// Records that a commit did not take effect, as far as is known: a release that was on its way did not take
-    /// place.
+    /// Records that a commit did not take effect, as far as is known. A pending release did not take place.
     package mutating func refused(at now: BootInstant) {
         guard var held = holding, held.isReleasing else { return }
         held.isReleasing = false
@@ -140,12 +139,12 @@ package struct OwnershipMachine: Sendable {
     }
 
     /// Returns true if the store has refused the release of the ownership for as long as a core may take to stop.
-    /// Further attempts are in vain then; the ownership ends with the session.
+    /// Further attempts are useless then; the ownership ends with the session.
     package func isStuck(at now: BootInstant) -> Bool {
         holding?.isStuckSince.map { $0.advanced(by: rules.stopTimeout) <= now } ?? false
     }
 
-    /// Takes the ownership that was lost, if one was.
+    /// Returns the lost ownership once, if one was lost.
     package mutating func takeLoss() -> Loss? {
         defer { loss = nil }
         return loss
@@ -164,23 +163,23 @@ package struct OwnershipMachine: Sendable {
     /// True if it waits for another participant, with a deadline somewhere.
     package var isWaiting: Bool { holding == nil && wish.wantsOwnership }
 
-    /// How often to look without being woken: a Main that owns may do so for weeks, and each look would be a wake-up;
-    /// all others are about to finish (contract C4, C13), but for one that waits for its turn behind a Main.
+    /// The interval of reads without a wake-up. It is long for a Main that owns, possibly for weeks, and for a
+    /// participant that waits behind a Main, since each read wakes the process. All others end soon (contract C4, C13).
     private var lookInterval: Duration {
         if isWaiting, waitsItsTurn, view.owner?.record.role == .main, view.handover == nil { return rules.turnInterval }
         return isWaiting || (holding != nil && (!myself.isMain || core == nil))
             ? rules.lookInterval : rules.idleInterval
     }
 
-    /// Returns true if a refusal still answers the present wish, and its caller is still there. A refusal that does not
-    /// would keep all other callers that wait here from owning.
+    /// Returns true if a refusal applies to the present goal and its caller still waits. An outdated refusal would keep
+    /// all other callers here from owning.
     private func stands(_ refusal: Refusal) -> Bool {
         guard myself.isMain ? wish.wantsOwnership : wish == .insist else { return false }
         if let owner = refusal.owner { return view.owner?.claim == owner.claim }
         return view.handover?.session == refusal.session
     }
 
-    /// Draws from the view what is held and what was lost.
+    /// Updates the ownership that is held or was lost from the view.
     private mutating func settle() {
         if let owner = view.owner, owner.session == myself.session || isAtRest {
             guard holding?.epoch != owner.claim else { return }
@@ -204,7 +203,7 @@ package struct Participation: Hashable, Sendable {
     package let role: SessionRole
     package let name: String
     package let process: ProcessIdentity
-    /// The namespace in which the process has its number; 0 where the number means nothing to other processes.
+    /// The PID namespace of the process; 0 if its process id has no meaning in other processes.
     package let processNamespace: UInt64
     /// The processes that its batons reach.
     package let reach: OwnReach
@@ -226,11 +225,11 @@ package struct Participation: Hashable, Sendable {
 
 /// The times and choices by which ownership changes hands.
 package struct OwnershipRules: Hashable, Sendable {
-    /// How long a Main waits for an owner that it has asked. Source: contract C3.
+    /// How long a Main waits for the hand-over of an owner that it has asked. Source: contract C3.
     package var handoverTimeout = Duration.milliseconds(500)
     /// The longest that a critical section's bound can make that wait. Source: contract C3.
     package var handoverMaximumTimeout = Duration.seconds(5)
-    /// The treatment of an Executor that has not let go by then.
+    /// The action against an Executor that has not released by then.
     package var onHandoverTimeout = HandoverTimeoutAction.kill
     /// How long a core may take to stop before it is given up.
     package var stopTimeout = Duration.seconds(5)
@@ -239,29 +238,30 @@ package struct OwnershipRules: Hashable, Sendable {
 
     /// How long a holder may take to answer a challenge. Source: contract C6.
     package var answerBound = Duration.milliseconds(500)
-    /// How long one may take that the system sees running: it is not frozen, it only does not get to run.
+    /// The time for a holder whose process the system shows running: it is not frozen, only short of CPU time.
     package var busyAnswerBound = Duration.seconds(5)
-    /// How long an answer is believed before the holder is challenged again. Each challenge and each answer wakes all
-    /// that wait.
+    /// How long an answer counts before the holder is challenged again. Each challenge and each answer wakes all
+    /// waiting participants.
     package var answerLifetime = Duration.seconds(2)
     /// Challengers spread over this time, so that one of a hundred challenges and the others adopt its challenge.
     package var challengeSpread = Duration.milliseconds(100)
     /// How long a Main that rests has to resume. Source: contract C26.
     package var wakeBound = Duration.seconds(2)
-    /// How long an offer of rest stands that no holder takes.
+    /// How long an offer of rest lasts if no holder accepts it.
     package var offerBound = Duration.milliseconds(500)
-    /// How often a Main that rests looks.
+    /// The interval at which a resting Main reads its record.
     package var restInterval = Duration.seconds(60)
     /// How often a waiting participant, and an Executor that owns, polls. Source: contract C4, C13.
     package var lookInterval = Duration.milliseconds(250)
-    /// How often one polls that waits for its turn behind a Main, which it may do for as long as that runs.
+    /// The poll interval of a participant that waits for its turn behind a Main, possibly for as long as that Main
+    /// runs.
     package var turnInterval = Duration.seconds(1)
-    /// How often a waiting participant makes sure that the owner's process lives, where no event tells it. It looks at
-    /// every participant, so a hundred that wait look at each other.
+    /// The interval at which a waiting participant checks that the owner's process lives, if no event reports its end.
+    /// Each check covers all participants, so a hundred waiting participants check each other.
     package var burialInterval = Duration.seconds(5)
     /// How often an idle participant looks.
     package var idleInterval = Duration.seconds(10)
-    /// How long after its kill a process may take to be gone, before it is fenced as well.
+    /// How long a killed process may take to end before it is fenced as well.
     package var killBound = Duration.milliseconds(500)
     /// How long to leave alone a store that refused a commit.
     package var retryInterval = Duration.milliseconds(50)

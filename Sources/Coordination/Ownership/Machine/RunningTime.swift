@@ -1,20 +1,20 @@
 package import CoreAPI
 
-/// How long something was waited for, counted in the waiting one's own running time.
+/// The duration of a wait, counted only while the waiting process runs.
 ///
 /// A process that was stopped, or slept with its machine, has not waited meanwhile: the process that it waits for had no
 /// time either. A step counts for at most ``longestStep``. A gap of ``longestGap`` or more counts for nothing and takes back
 /// what was counted, ``allowance`` at most: the other process gets its time anew.
 ///
-/// An overloaded process has such gaps in every step, and cannot tell them from a sleep. So the allowance is one for the
-/// whole wait: when it is used up, a gap counts as any late step does, and the wait comes to its end.
+/// An overloaded process has such gaps in every step, and cannot distinguish them from a sleep. So the allowance is for
+/// the whole wait: when it is used up, a gap counts as a late step does, and the wait ends.
 package struct RunningTime: Hashable, Sendable {
     /// How often the waiting one counts.
     package static let tick = Duration.milliseconds(100)
     package static let longestStep = Duration.milliseconds(150)
     package static let longestGap = Duration.milliseconds(500)
 
-    /// How much the gaps of one wait take back together; each of them uses up a step of it at least.
+    /// The total time that the gaps of one wait take back. Each gap uses up at least one step of it.
     package static let allowance = Duration.milliseconds(500)
 
     package private(set) var elapsed = Duration.zero

@@ -1,4 +1,4 @@
-/// A participant's wish concerning ownership.
+/// A participant's goal concerning ownership.
 package enum Wish: Hashable, Sendable {
     /// Not to own; an owner stops its core for this reason and releases.
     case nothing(because: IdleReason)
@@ -24,19 +24,19 @@ package enum IdleReason: Hashable, Sendable {
     /// All that was waited for in the group is there.
     case allServed
     case budgetUsedUp(Duration)
-    /// The bound of the last activity that is open has passed.
+    /// The bound of the last open activity has passed.
     case boundPassed(Activity)
     /// Another Main has taken over.
     case superseded
     /// Another Main owns.
     case refused
     case startCancelled
-    /// The store did not let a Main own.
+    /// The store has refused the writes with which a Main becomes the owner.
     case storeRefuses
     /// Its core failed, with this problem.
     case coreFailed(String)
 
-    /// For people: it is told on the timeline.
+    /// The reason as text for users, for the timeline.
     package var sentence: String {
         switch self {
         case .nothingAsked: "nothing is asked of it"
