@@ -3,7 +3,7 @@
 ///
 /// Source: contract C25.
 package protocol BatonDepositing: Sendable {
-    /// Keeps the bytes of the owner of an epoch, for the session that owns while the baton is offered.
+    /// Keeps the bytes of a baton that the owner of an epoch gives, for the next owner.
     ///
     /// - Parameters:
     ///   - bytes: At most 64 KiB.

@@ -47,7 +47,8 @@ package struct ByteReader: Sendable {
         }
     }
 
-    /// An integer that counts things of which each takes at least one of the bytes that are left.
+    /// Reads a count of items that each take at least one byte, and refuses a count larger than the number of bytes
+    /// left.
     package mutating func count() throws(ByteCodingError) -> Int {
         let value = try integer()
         guard value <= UInt64(remaining) else { throw .truncated }
@@ -112,7 +113,7 @@ package struct ByteReader: Sendable {
         return values
     }
 
-    /// Passes over all that is left.
+    /// Skips all bytes that are left.
     package mutating func skipRest() { position = bytes.endIndex }
 
     /// Refuses bytes after the end of the value.
@@ -123,8 +124,8 @@ package struct ByteReader: Sendable {
 
 /// The reason why bytes could not be read.
 package enum ByteCodingError: Error, Hashable, Sendable {
-    /// They end before the announced length.
+    /// The bytes end before the announced length.
     case truncated
-    /// They are not the bytes of a writer.
+    /// The bytes were not written by a ``ByteWriter``.
     case malformed
 }

@@ -2,7 +2,7 @@
 public struct Capabilities: Hashable, Sendable {
     /// The backend's name, for people.
     public let backend: String
-    /// The promises that it keeps.
+    /// The features that the backend provides.
     public let features: Set<Capability>
     /// The failures that a commit survives.
     public let durability: Durability
@@ -22,7 +22,7 @@ public struct Capabilities: Hashable, Sendable {
         self.wakeUp = wakeUp
     }
 
-    /// Refuses promises that cannot be kept, for a backend to call when a group is opened.
+    /// Refuses requirements that the backend does not meet. A backend calls it when a group is opened.
     ///
     /// - Throws: ``SharedCoreError/Code/unsupported``, naming every requirement that is not met.
     public func satisfy(_ requirements: Requirements) throws(SharedCoreError) {
@@ -38,12 +38,12 @@ public struct Capabilities: Hashable, Sendable {
     }
 }
 
-/// A promise of the contract that not every backend can keep.
+/// A feature of the contract that not every backend provides.
 public struct Capability: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// Several processes can be in one group.
     public static let multipleProcesses = Capability(rawValue: "multipleProcesses")
-    /// The death of a process of this machine is noticed at once, not when a lease runs out (L1). A Main can rest only
-    /// then (C26).
+    /// The death of a process of this machine is detected at once, not when a lease ends (L1). A Main can rest only
+    /// with this feature (C26).
     public static let promptDeathNotice = Capability(rawValue: "promptDeathNotice")
     /// A process stopped at any instruction delays no other for more than 250 ms (S15).
     public static let stoppedWritersTolerated = Capability(rawValue: "stoppedWritersTolerated")
@@ -56,8 +56,8 @@ public struct Capability: RawRepresentable, Hashable, Sendable, CustomStringConv
     /// A retry of a numbered request gives the first result (S12).
     public static let deduplicatedRequests = Capability(rawValue: "deduplicatedRequests")
 
-    /// Ends of sessions, releases and take-overs succeed on a full disk (S10). With files, only where a file system
-    /// keeps the space that it has reserved for a file.
+    /// Ends of sessions, releases and take-overs succeed on a full disk (S10). With files, only if the file system
+    /// guarantees the space that it has reserved for a file.
     public static let endingsOnFullDisk = Capability(rawValue: "endingsOnFullDisk")
 
     /// The bytes of a baton can move between processes of two machines (C25).
@@ -76,7 +76,7 @@ public struct Capability: RawRepresentable, Hashable, Sendable, CustomStringConv
 ///
 /// Source: contract S10.
 public enum Durability: String, Hashable, Sendable, Comparable, CaseIterable {
-    /// Nothing beyond this process's memory.
+    /// None: data is lost with this process's memory.
     case memory
     /// The death of any process.
     case process
@@ -119,19 +119,20 @@ public struct Limits: Hashable, Sendable {
     }
 }
 
-/// The way in which a waiting participant learns that there is more to read. The order is the truth; this only says how
-/// the participant is told, and what that gives up.
+/// The way in which a waiting participant learns of new commits. The order of commits does not depend on it; it decides
+/// how late a participant may learn of a commit.
 ///
 /// Source: contract N9.
 public enum WakeUpMethod: Hashable, Sendable {
-    /// By a call within the process: nothing gets lost.
+    /// By a call within the process: no wake-up is lost.
     case direct
-    /// By the system's events on files. A poster that is killed before it has woken any observer is noticed at once.
+    /// By the system's events on files. If a poster is killed before it has woken any observer, the observers still
+    /// learn of the post at once.
     case fileEvents
-    /// By a word of memory that the processes share and sleep at. A poster that is killed before it has woken any
-    /// observer is noticed within 10 s, or within 250 ms by a participant that waits with a deadline.
+    /// By a futex word in shared memory. If a poster is killed before it has woken any observer, the observers learn of
+    /// the post within 10 s, or within 250 ms if they wait with a deadline.
     case sharedMemory
-    /// By no signal: the participant polls, so it knows that much later.
+    /// By polling: a participant learns of a commit up to this duration later.
     case polling(every: Duration)
 }
 

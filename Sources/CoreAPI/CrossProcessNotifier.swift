@@ -5,7 +5,7 @@
 ///
 /// Source: contract N.
 public protocol CrossProcessNotifier: Sendable {
-    /// Counts one more post of `name` and wakes its observers, whether there are any or not.
+    /// Counts one more post of `name` and wakes its observers, if there are any.
     ///
     /// - Parameters:
     ///   - name: The name to post.
@@ -86,12 +86,12 @@ extension NotificationName: ExpressibleByStringLiteral {
 public struct NotificationState: Hashable, Sendable {
     /// The state word of the last post that gave one; 0 at first.
     public let state: UInt64
-    /// The number of times that the name was posted since the group exists. It begins above zero for a name that is
-    /// first posted after others were forgotten (S10), and never falls while the name stands.
+    /// The number of times that the name was posted since the group exists. It begins above zero if the group has
+    /// removed the counts of other names before the first post (S10), and never falls while the name is kept.
     public let count: UInt64
-    /// The commit of the last post; ``Revision/zero`` when there was none.
+    /// The commit of the last post; ``Revision/zero`` if there was none.
     public let revision: Revision
-    /// The session that made the last post; nil when there was none.
+    /// The session that made the last post; nil if there was none.
     public let origin: SessionID?
 
     public init(state: UInt64, count: UInt64, revision: Revision, origin: SessionID?) {

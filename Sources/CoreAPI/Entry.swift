@@ -2,7 +2,7 @@
 ///
 /// Source: contract S1.
 public struct Entry: Hashable, Sendable {
-    /// The key it stands under.
+    /// The entry's key.
     public let key: Key
     /// The bytes that were put; an empty value is a value.
     public let value: [UInt8]
@@ -28,7 +28,7 @@ public struct Entry: Hashable, Sendable {
     }
 }
 
-/// The time that an entry lives when it is not deleted.
+/// How long an entry lives if it is not deleted.
 ///
 /// Source: contract S8.
 public enum Lifetime: Hashable, Sendable {
@@ -38,8 +38,8 @@ public enum Lifetime: Hashable, Sendable {
     case session
     /// For a duration after it was written, by a clock that no change of the wall clock moves.
     ///
-    /// Never gone early, at most one second late while anyone has the group open. Time with the machine off does not
-    /// count, and each start of the machine may add at most one full duration.
+    /// The entry never ends early, and at most one second late while a participant has the group open. Time with the
+    /// machine off does not count, and each start of the machine may add at most one full duration.
     case expiring(after: Duration)
 }
 
@@ -63,7 +63,7 @@ public struct Snapshot: Hashable, Sendable {
 ///
 /// Source: contract S3.
 public struct Revision: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// Before the first commit.
+    /// The revision before the first commit.
     public static let zero = Revision(rawValue: 0)
 
     public let rawValue: UInt64

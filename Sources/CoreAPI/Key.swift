@@ -1,8 +1,8 @@
 /// The name of an entry in a store: 1 to 512 bytes of UTF-8.
 ///
-/// A key is its bytes. Two keys are equal only when their bytes are, so a composed and a decomposed "é" are two keys,
-/// and no character (`/`, `..`, NUL, an emoji) has a meaning outside of the store. Inside, `/` separates the parts of a
-/// path, by which ``KeyPrefix`` selects.
+/// Keys are compared by their bytes, so a composed and a decomposed "é" are two keys. No character (`/`, `..`, NUL, an
+/// emoji) has a meaning outside of the store. Within it, `/` separates the parts of a path, by which ``KeyPrefix``
+/// selects.
 ///
 /// Source: contract S2.
 public struct Key: Hashable, Sendable, Comparable, CustomStringConvertible {
@@ -14,9 +14,9 @@ public struct Key: Hashable, Sendable, Comparable, CustomStringConvertible {
 
     /// Makes a key of `text`.
     ///
-    /// Swift takes `Key("a")` for a literal, as in `let key: Key = "a"`, and calls ``init(stringLiteral:)``, which cannot throw
-    /// and stops the program where the text is invalid. The compiler warns of a `try` before it. `try Key.init("a")` calls
-    /// this one, and so does any text that is no literal. Source: SE-0213.
+    /// Swift treats `Key("a")` as a literal, like `let key: Key = "a"`, and calls ``init(stringLiteral:)``, which
+    /// cannot throw and stops the program if the text is invalid. The compiler warns of a `try` before it. `try
+    /// Key.init("a")` calls this initializer, and so does a text that is not a literal. Source: SE-0213.
     ///
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` when `text` is empty or longer than ``maximumByteCount``
     ///   bytes.
@@ -70,7 +70,7 @@ enum ValidatedName {
         return contiguous
     }
 
-    /// Returns the text of a literal for which `check` throws nothing, and stops the program otherwise: a literal cannot
+    /// Returns the text of a literal if `check` does not throw, and stops the program otherwise: a literal cannot
     /// throw.
     static func literal(
         _ literal: StaticString, as type: StaticString, check: (String) throws(SharedCoreError) -> String
@@ -128,8 +128,8 @@ public struct KeyPrefix: Hashable, Sendable, CustomStringConvertible {
         return name[name.index(name.startIndex, offsetBy: prefix.count)] == KeyPrefix.separator
     }
 
-    /// Returns whether `key` begins with the prefix's bytes, also where they do not end with a part of its path: all
-    /// keys that do stand together in the order.
+    /// Returns true if `key` begins with the prefix's bytes, even if the bytes end within a part of its path. In key
+    /// order, all such keys are adjacent.
     package func begins(_ key: Key) -> Bool {
         UTF8Bytes.hasPrefix(key.text, path)
     }
@@ -147,8 +147,8 @@ public struct KeyPrefix: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension KeyPrefix: ExpressibleByStringLiteral {
-    /// A prefix written in the source, as `"a"` or `KeyPrefix("a")`. It stops the program when it is longer than a key can
-    /// be; `try KeyPrefix.init("a")` throws instead.
+    /// A prefix written in the source, as `"a"` or `KeyPrefix("a")`. It stops the program if it is longer than a key
+    /// may be; `try KeyPrefix.init("a")` throws instead.
     public init(stringLiteral value: StaticString) {
         self.init(
             unchecked: ValidatedName.literal(value, as: "KeyPrefix") { text throws(SharedCoreError) in

@@ -1,7 +1,7 @@
-/// A running observation of a notification's name: an asynchronous sequence of deliveries.
+/// The posts of a notification's name, as an asynchronous sequence of deliveries.
 ///
-/// Posts that come while no consumer takes deliveries are counted together into the next one. An observation has one
-/// consumer at a time. Releasing the last reference cancels it.
+/// Posts that come while the consumer takes no delivery are merged into the next one. An observation has one consumer
+/// at a time. Releasing the last reference cancels it.
 ///
 /// Source: contract N2-N4, N8.
 public final class Observation: AsyncSequence, Sendable {
@@ -55,9 +55,9 @@ public final class Observation: AsyncSequence, Sendable {
     }
 }
 
-/// One wake of an observer.
+/// One delivery to an observer.
 ///
-/// A delivery may stand for several posts: the numbers of all deliveries add up to the number of posts, and the last
+/// A delivery may represent several posts: the numbers of all deliveries add up to the number of posts, and the last
 /// delivery carries the last state.
 ///
 /// Source: contract N3, N4.
@@ -66,9 +66,9 @@ public struct NotificationDelivery: Hashable, Sendable {
     public let name: NotificationName
     /// The state word after the last of the posts.
     public let state: UInt64
-    /// The number of posts that this delivery stands for; at least 1.
+    /// The number of posts that this delivery represents; at least 1.
     public let count: UInt64
-    /// The commit of the last of the posts. Every commit before it is readable.
+    /// The commit of the last of these posts. Every commit before it is readable.
     public let revision: Revision
     /// The session that made the last of the posts.
     public let origin: SessionID

@@ -6,7 +6,7 @@ public struct ProcessIdentity: Hashable, Sendable, CustomStringConvertible {
     public let bootID: BootID
     /// The process id.
     public let pid: Int32
-    /// The time at which the process started, in clock ticks since the machine did; 0 where that cannot be known.
+    /// The time at which the process started, in clock ticks since the machine's start; 0 if it is not known.
     public let startTime: UInt64
 
     public init(bootID: BootID, pid: Int32, startTime: UInt64) {
@@ -37,12 +37,12 @@ public struct BootID: Hashable, Sendable, CustomStringConvertible {
         self.init(high: word(bytes.prefix(8)), low: word(bytes.dropFirst(8)))
     }
 
-    /// The 16 bytes: those of ``high``, then those of ``low``.
+    /// The 16 bytes of the id: those of ``high``, then those of ``low``.
     public var bytes: [UInt8] {
         [high, low].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
     }
 
-    /// Reads the text that ``description`` gives: 32 hexadecimal digits.
+    /// Parses the text of ``description``: 32 hexadecimal digits.
     public init?(hexadecimal text: some StringProtocol) {
         guard text.utf8.count == 32, let high = UInt64(text.prefix(16), radix: 16),
             let low = UInt64(text.dropFirst(16), radix: 16)
@@ -54,7 +54,7 @@ public struct BootID: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension UInt64 {
-    /// The number as 16 hexadecimal digits: the order of such texts is the order of the numbers.
+    /// The number as 16 hexadecimal digits, so that the texts have the same order as the numbers.
     package var hexadecimal: String {
         let digits = String(self, radix: 16)
         return String(repeating: "0", count: 16 - digits.utf8.count) + digits

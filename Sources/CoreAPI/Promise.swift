@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A value that becomes known once, and the tasks that wait for it.
+/// A value that is set once, and that any number of tasks can wait for.
 package final class Promise<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
@@ -14,9 +14,10 @@ package final class Promise<Value: Sendable>: Sendable {
     /// The number of tasks that wait.
     package var waiterCount: Int { state.withLock(\.waiting.count) }
 
-    /// Sets the value, unless it is known already. Waits for a caller in ``whileOpen(_:)``, and lets no further one in.
+    /// Sets the value, unless it is set already. Waits until a running ``whileOpen(_:)`` has returned; later calls of
+    /// that do nothing.
     ///
-    /// - Returns: Whether this call has set it.
+    /// - Returns: True if this call has set the value.
     @discardableResult
     package func fulfil(_ find: @autoclosure () -> Value) -> Bool {
         let fulfilled: (value: Value, waiting: [CheckedContinuation<Value, Never>])? = state.withLock { state in
@@ -31,9 +32,9 @@ package final class Promise<Value: Sendable>: Sendable {
         return true
     }
 
-    /// Does something, unless the value is known already.
+    /// Runs a body, unless the value is set already.
     ///
-    /// - Returns: Whether it was done.
+    /// - Returns: True if the body ran.
     @discardableResult
     package func whileOpen(_ body: () -> Void) -> Bool {
         state.withLock { state in
@@ -43,7 +44,7 @@ package final class Promise<Value: Sendable>: Sendable {
         }
     }
 
-    /// Waits until it is known. A cancelled task waits as well.
+    /// Waits until the value is set. Cancelling the task does not end the wait.
     package func value() async -> Value {
         await withCheckedContinuation { continuation in
             let value = state.withLock { state in
@@ -55,14 +56,14 @@ package final class Promise<Value: Sendable>: Sendable {
     }
 }
 
-/// A gate that tasks wait at until it is opened, and that stays open.
+/// A gate at which tasks wait until it is opened. It stays open.
 extension Promise<Void> {
     package func open() { fulfil(()) }
 
     package func pass() async { await value() }
 }
 
-/// One wait among those that an owner keeps. A later wait has a higher number.
+/// Identifies one of an owner's pending waits. A later wait has a higher number.
 package struct WaitID: Hashable, Comparable, Sendable {
     private static let last = Atomic<UInt64>(0)
 
@@ -77,8 +78,9 @@ package struct WaitID: Hashable, Comparable, Sendable {
 ///
 /// - Parameters:
 ///   - cancelled: The result when the task is cancelled.
-///   - enter: Adds the continuation to those that wait, or returns the result when there is nothing to wait for.
-///   - leave: Removes the continuation from those that wait; nil when it is not among them. Both take the owner's lock.
+///   - enter: Adds the continuation to the pending ones, or returns the result if there is nothing to wait for.
+///   - leave: Removes the continuation from the pending ones; nil if it is not among them. Both closures take the
+///     owner's lock.
 package func withCancellableContinuation<Value: Sendable>(
     cancelled: Value, enter: (CheckedContinuation<Value, Never>) -> Value?,
     leave: @Sendable () -> CheckedContinuation<Value, Never>?
@@ -87,7 +89,7 @@ package func withCancellableContinuation<Value: Sendable>(
     return await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in
             if let value = enter(continuation) { return continuation.resume(returning: value) }
-            // The handler of a cancellation that came before found no continuation.
+            // If the task was cancelled before, the handler found no continuation to resume.
             if Task.isCancelled { leave()?.resume(returning: cancelled) }
         }
     } onCancel: {

@@ -1,7 +1,7 @@
-/// One participant of a group: an open handle with its own life.
+/// One participant of a group: an open handle.
 ///
-/// An entry that lives with a session (``Lifetime/session``) is gone when the session ends: when it is closed, when its
-/// process dies, or, over a network, when its lease runs out.
+/// An entry that lives with a session (``Lifetime/session``) is removed when the session ends: when the handle is
+/// closed, when its process dies, or, over a network, when its lease ends.
 ///
 /// Source: contract L1, L2.
 public struct Session: Hashable, Sendable {
@@ -25,7 +25,7 @@ public struct Session: Hashable, Sendable {
     }
 }
 
-/// The lease of a session, which ends when the group has received nothing from its participant for a time.
+/// The lease of a session, which ends if the group receives nothing from its participant for that time.
 ///
 /// Source: contract L5.
 public struct SessionLease: Hashable, Sendable {

@@ -1,7 +1,7 @@
-/// The error of every store and notifier.
+/// The error that all stores and notifiers throw.
 ///
-/// ``code`` is for programs, ``message`` for people: the fault, the value that was found and the right one. The same
-/// fault gives the same code on every backend.
+/// ``code`` is for programs. ``message`` is for users: it names the fault, the value that was found and the expected
+/// one. The same fault gives the same code on every backend.
 ///
 /// Source: contract E1.
 public struct SharedCoreError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -66,21 +66,21 @@ extension SharedCoreError {
 
         /// A key, name or other argument breaks its rule. Nothing was done.
         public static let invalidArgument = Code(.invalidArgument)
-        /// A value, a transaction or the store would be larger than its limit. Nothing was done.
+        /// A value, a transaction or the store would exceed its limit. Nothing was done.
         public static let limitExceeded = Code(.limitExceeded)
-        /// A condition of the transaction does not hold. Nothing was done.
+        /// A guard of the transaction did not hold. Nothing was done.
         public static let guardFailed = Code(.guardFailed)
         /// The handle was closed by its user.
         public static let closed = Code(.closed)
-        /// The session is over for the group, so nothing more of it takes effect. Open the group again.
+        /// The session has ended, so nothing that it does takes effect any more. Open the group again.
         public static let sessionEnded = Code(.sessionEnded)
         /// The calling task was cancelled before anything was done.
         public static let cancelled = Code(.cancelled)
-        /// The connection or the time ran out while a commit was on its way: it may or may not have taken effect.
+        /// The connection was lost, or the time ran out, during a commit: it may or may not have taken effect.
         public static let outcomeUnknown = Code(.outcomeUnknown)
         /// A requirement that this backend does not promise.
         public static let unsupported = Code(.unsupported)
-        /// No space is left for the write. Nothing was done; works again when there is space.
+        /// There is no space for the write. Nothing was done. Try again when there is space.
         public static let storageFull = Code(.storageFull)
         /// The user may not read or write there, or it belongs to another user.
         public static let forbidden = Code(.forbidden)

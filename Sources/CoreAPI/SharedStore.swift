@@ -1,11 +1,11 @@
 /// A persistent dictionary that several processes share, in one order of commits.
 ///
-/// Implementations keep the rules S, W and L of the contract, or say in ``capabilities`` which part they do not and
-/// refuse it when a caller requires it at open. How a group is opened is the implementation's own. Every call may be
-/// made from any task, and none blocks the thread that makes it.
+/// Implementations follow the rules S, W and L of the contract. ``capabilities`` names the optional features that they
+/// provide; opening a group fails if a caller requires another one. Each implementation has its own way to open a
+/// group. Every call may be made from any task, and none blocks the calling thread.
 ///
 /// All calls throw ``SharedCoreError/Code/closed`` after ``close()`` and ``SharedCoreError/Code/sessionEnded`` when the
-/// session is over for the group.
+/// session has ended.
 public protocol SharedStore: Sendable {
     /// This participation.
     var session: Session { get }
@@ -14,7 +14,7 @@ public protocol SharedStore: Sendable {
     var capabilities: Capabilities { get }
 
     /// The executor with the lowest delivery latency for a task that takes from watches and observations: the thread
-    /// that receives the updates resumes the task as well. Nil where that is no faster than anywhere else.
+    /// that receives the updates resumes the task as well. Nil if no executor is faster than the others.
     ///
     /// ```swift
     /// let calls = try await group.observe("calls")
@@ -23,32 +23,33 @@ public protocol SharedStore: Sendable {
     /// }
     /// ```
     ///
-    /// It runs one job at a time, over files of all groups of the process, and the stack has 512 KiB: code that blocks
-    /// or computes for long delays only the other tasks that prefer it. Child tasks of such a task run there as well,
-    /// and actors without an executor of their own while the task calls them. A task that `Task {}` begins does not.
+    /// It runs one job at a time on a thread with a stack of 512 KiB. With files, all groups of the process share it.
+    /// Code that blocks or computes for long delays only the other tasks that prefer it. It also runs the child tasks
+    /// of such a task, and actors without an executor of their own while the task calls them, but not a task that `Task
+    /// {}` begins.
     var deliveryExecutor: (any TaskExecutor)? { get }
 
-    /// Until when the session is known to stand, where it can end although its process lives; nil where it ends with its process or its
-    /// handle alone.
+    /// The lease of a session that can end although its process lives; nil if the session ends only with its process or
+    /// its handle.
     ///
-    /// It may be read at any time, and is what the latest answer has shown: reading it asks nothing. A store that passes calls on to
-    /// another gives that one's.
+    /// It is the state of the latest answer; reading it sends no request. A store that forwards calls to another
+    /// returns that store's lease.
     ///
     /// Source: contract L5.
     var lease: SessionLease? { get }
 
-    /// The bytes of the largest value that this handle keeps in the memory of its process; larger ones are read from
-    /// where they lie. Nil where all values are in memory: a caller that puts much into the group then takes as much of
-    /// the memory of each process of it.
+    /// The size of the largest value that this handle keeps in its process's memory, in bytes; larger values are read
+    /// from storage. Nil if all values are in memory: data in the group then takes as much memory in each of its
+    /// processes.
     var residentValueByteCount: Int? { get }
 
-    /// Returns the entry under a key; nil when there is none.
+    /// Returns the entry under a key; nil if there is none.
     func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry?
 
-    /// Returns the entries that a prefix selects, as they stand together at one revision.
+    /// Returns the entries that a prefix selects, all at one revision.
     func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot
 
-    /// Applies a transaction as one revision, or nothing of it.
+    /// Applies all of a transaction as one revision, or nothing.
     ///
     /// - Throws: ``SharedCoreError/Code/guardFailed`` with the failure, ``SharedCoreError/Code/limitExceeded``,
     ///   ``SharedCoreError/Code/storageFull``, ``SharedCoreError/Code/cancelled`` before anything was done, or
@@ -61,14 +62,14 @@ public protocol SharedStore: Sendable {
     /// commits, each once, a transaction whole.
     func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch
 
-    /// Returns when everything that was committed anywhere before the call can be taken from this handle's watches and
-    /// observations without waiting.
+    /// Waits until this handle's watches and observations can deliver every commit that any participant made before the
+    /// call.
     func sync() async throws(SharedCoreError)
 
-    /// Returns the participants of the group. Makes sure first that none of them is dead, where the backend can tell.
+    /// Returns the participants of the group. If the backend can detect dead processes, it ends their sessions first.
     ///
     /// The entries that lived with an ended session appear in no later read of this handle, not even in a causal one.
-    /// Only a handle that may not write leaves them for a handle that can record the end.
+    /// The exception is a read-only handle, which cannot record the end of a session.
     func sessions() async throws(SharedCoreError) -> [Session]
 
     /// Returns the participants of the group that are among the given sessions, sorted by id. Like ``sessions()``, it
@@ -96,7 +97,7 @@ extension SharedStore {
     /// Nil: all values are in memory.
     public var residentValueByteCount: Int? { nil }
 
-    /// Those of ``sessions()``.
+    /// Filters the result of ``sessions()``.
     public func sessions(among ids: Set<SessionID>) async throws(SharedCoreError) -> [Session] {
         try await sessions().filter { ids.contains($0.id) }
     }
@@ -106,12 +107,12 @@ extension SharedStore {
 }
 
 extension SharedStore {
-    /// Returns the entry under a key, with every commit reflected that had returned before.
+    /// Returns the entry under a key. Includes every commit that had returned before.
     public func get(_ key: Key) async throws(SharedCoreError) -> Entry? {
         try await get(key, consistency: .linearizable)
     }
 
-    /// Returns the entries that a prefix selects, with every commit reflected that had returned before.
+    /// Returns the entries that a prefix selects. Includes every commit that had returned before.
     public func list(_ prefix: KeyPrefix = .all) async throws(SharedCoreError) -> Snapshot {
         try await list(prefix, consistency: .linearizable)
     }
@@ -132,17 +133,17 @@ extension SharedStore {
         try await commit(Transaction(guards: [condition], operations: [.put(key, value, lifetime)]))
     }
 
-    /// Removes a key; an absent one is no error and changes nothing.
+    /// Removes a key. Does nothing if the key is absent.
     @discardableResult
     public func delete(_ key: Key) async throws(SharedCoreError) -> Commit {
         try await commit(Transaction(operations: [.delete(key)]))
     }
 
-    /// Waits until all that this handle has read is as durable as the group promises, up to a revision: writes of
-    /// others too.
+    /// Waits until all commits up to a revision are as durable as the group promises, including those of other
+    /// participants.
     ///
-    /// The answer to a commit waits for that by itself, a read does not. Call this before a conclusion from a read
-    /// leaves the group, as when a message is found stored and its sender is told to forget it.
+    /// A commit waits for that before it returns; a read does not. Call this before acting outside of the group on
+    /// something that was read, for example before telling a server that a message is stored.
     ///
     /// ```swift
     /// guard let entry = try await group.get("inbox/17") else { return }
@@ -151,13 +152,13 @@ extension SharedStore {
     /// ```
     ///
     /// - Throws: The errors of ``commit(_:)``: ``SharedCoreError/Code/outcomeUnknown`` and
-    ///   ``SharedCoreError/Code/unavailable`` where the disk does not confirm it;
-    ///   ``SharedCoreError/Code/invalidArgument`` for a revision that is not there yet.
+    ///   ``SharedCoreError/Code/unavailable`` if the disk does not confirm it; ``SharedCoreError/Code/invalidArgument``
+    ///   for a revision that does not exist yet.
     ///
     /// Source: contract S10.
     public func waitUntilDurable(through revision: Revision) async throws(SharedCoreError) {
         guard capabilities.durability == .disk else { return }
-        // An answer waits for every commit before it.
+        // A commit returns after every commit before it.
         let last = try await commit(Transaction()).revision
         guard last >= revision else {
             throw SharedCoreError(
@@ -192,13 +193,14 @@ public typealias SharedGroup = CrossProcessNotifier & SharedStore
 ///
 /// Source: contract S4.
 public enum ReadConsistency: Hashable, Sendable {
-    /// Every commit that had returned anywhere before the read began is reflected.
+    /// Includes every commit of any participant that had returned before the read began.
     case linearizable
-    /// Answered at once from the state that this client knows: never older than anything that it has already seen.
+    /// Answers at once from the state that this client knows, which is never older than anything that it has already
+    /// seen.
     case causal
 }
 
-/// How much stands in a group's store.
+/// The amount of data in a group's store.
 public struct StoreUsage: Hashable, Sendable {
     /// The number of entries.
     public let entryCount: Int
@@ -227,8 +229,8 @@ public struct StoreUsage: Hashable, Sendable {
 /// ```
 ///
 /// - Parameters:
-///   - group: The handle, such as what opening gives. It is closed also for its other holders.
-///   - body: What is to be done with it.
+///   - group: The handle, such as what opening gives. It is closed even if other code still has it.
+///   - body: The work with the handle.
 /// - Returns: What `body` returned.
 /// - Throws: What `body` throws.
 public func withGroup<Group: SharedStore, Value>(

@@ -12,9 +12,9 @@ public protocol TimeSource: Sendable {
     func sleep(until instant: BootInstant) async throws(CancellationError)
 }
 
-/// A moment of one run of a machine: nanoseconds since it started, suspension counted.
+/// A point in time on the boot clock: nanoseconds since the machine started, including suspension.
 ///
-/// All processes of a run share this clock, and no change of the wall clock moves it.
+/// All processes of the machine share this clock until it restarts. Changes of the wall clock do not affect it.
 public struct BootInstant: Hashable, Comparable, Sendable {
     /// Nanoseconds since the machine started.
     public let nanoseconds: UInt64
@@ -54,12 +54,12 @@ extension Duration {
     /// The whole milliseconds, from zero on.
     package var wholeMilliseconds: UInt64 { clampedNanoseconds / 1_000_000 }
 
-    /// The milliseconds, rounded up: no time that must pass becomes none.
+    /// The milliseconds, rounded up, so that a positive duration never becomes zero.
     package var millisecondsRoundedUp: UInt64 {
         wholeMilliseconds + (clampedNanoseconds % 1_000_000 == 0 ? 0 : 1)
     }
 
-    /// Returns the duration doubled so many times, at most `limit`. A count below one doubles nothing.
+    /// Returns the duration doubled `count` times, but at most `limit`. A count below one returns the duration itself.
     package func doubled(_ count: Int, upTo limit: Duration) -> Duration {
         var result = self
         var left = count

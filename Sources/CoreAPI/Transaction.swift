@@ -1,7 +1,7 @@
 /// Conditions and operations that take effect together or not at all, as one revision.
 ///
-/// The guards are evaluated where the order is agreed, so nothing comes between them and the operations. Operations
-/// apply in their order; a later one sees the effect of an earlier one.
+/// The guards are evaluated at the transaction's place in the order of commits, so no other commit comes between them
+/// and the operations. Operations apply in their order; a later one sees the effect of an earlier one.
 ///
 /// ```swift
 /// var transaction = Transaction()
@@ -18,8 +18,9 @@ public struct Transaction: Hashable, Sendable {
     public var operations: [Operation]
     /// The caller's number for this request, which makes a retry safe.
     ///
-    /// A store that has applied a number of this session gives the first result again instead of applying it twice,
-    /// before it evaluates the guards. Numbers of one session rise. Leave it nil where a retry is not intended.
+    /// If a store has already applied this number of the session, it returns the first result instead of applying the
+    /// transaction again, without evaluating the guards. Numbers of one session rise. Leave it nil where a retry is not
+    /// intended.
     ///
     /// Source: contract S12.
     public var requestNumber: UInt64?
@@ -59,13 +60,13 @@ public struct Transaction: Hashable, Sendable {
 extension Transaction {
     /// A condition on the state of the store at the moment of the commit.
     public enum Guard: Hashable, Sendable {
-        /// Nothing stands under the key.
+        /// No entry has the key.
         case absent(Key)
-        /// Something stands under the key.
+        /// An entry has the key.
         case exists(Key)
         /// The entry was last written by this revision.
         case revision(Key, Revision)
-        /// The entry was created by this revision, and may have been written since: its holder's epoch still stands.
+        /// The entry was created at this revision and may have been written since: the epoch has not ended.
         case epoch(Key, Revision)
 
         /// The key that the condition is about.
@@ -86,14 +87,14 @@ extension Transaction {
         case delete(Key)
         /// Removes every key that the prefix selects.
         case deletePrefix(KeyPrefix)
-        /// Counts one more post of a name and, when given, sets its state word.
+        /// Counts one more post of a name and sets its state word, unless `state` is nil.
         case post(NotificationName, state: UInt64?)
     }
 }
 
 /// The result of a transaction that took effect.
 public struct Commit: Hashable, Sendable {
-    /// The revision at which the transaction stands. For one that changed nothing, the revision of the store then.
+    /// The revision of the commit. If the transaction changed nothing, the revision of the store at that moment.
     public let revision: Revision
     /// True if anything changed; false if every operation deleted an absent key.
     public let changed: Bool
@@ -110,7 +111,7 @@ public struct GuardFailure: Hashable, Sendable {
     public let index: Int
     /// The guard that failed.
     public let condition: Transaction.Guard
-    /// The entry under the guard's key at that moment; nil when there is none.
+    /// The entry under the guard's key at that moment; nil if there was none.
     public let found: Entry?
 
     public init(index: Int, condition: Transaction.Guard, found: Entry?) {

@@ -88,8 +88,8 @@ extension String {
     /// Returns as many characters from the beginning as have no more than so many bytes of UTF-8.
     package func cut(toByteCount limit: Int) -> String {
         guard utf8.count > limit else { return self }
-        // From the front: a text from outside may be longer by far than the part that is kept. From its end, each step finds
-        // the beginning of a character, which is as far away as a row of flags begins.
+        // Search from the front: a text from outside may be far longer than the part that is kept. From the end, each
+        // step would search back for the beginning of a character, which is far away in a long row of flag emojis.
         var end = startIndex
         while end < endIndex {
             let next = index(after: end)

@@ -1,4 +1,4 @@
-/// A running observation of keys: an asynchronous sequence of snapshots and changes.
+/// The changes of keys, as an asynchronous sequence of snapshots and changes.
 ///
 /// A watch is a position in the order of commits, not a queue: a consumer that falls behind costs no memory beyond the
 /// store's history window, and never slows a writer. It has one consumer at a time; open another watch for another
@@ -63,8 +63,8 @@ public enum WatchStart: Hashable, Sendable {
     case snapshot
     /// With the first change after now.
     case now
-    /// With the first change after a revision that the caller knows already. When the changes since then are no longer
-    /// kept, the watch begins with ``WatchEvent/lagged(_:)``.
+    /// Begins with the first change after a revision that the caller already knows. If the changes since then are no
+    /// longer kept, begins with ``WatchEvent/lagged(_:)``.
     case after(Revision)
 }
 
@@ -72,15 +72,15 @@ public enum WatchStart: Hashable, Sendable {
 ///
 /// Source: contract W1-W3.
 public enum WatchEvent: Hashable, Sendable {
-    /// The entries as they stand: the start of a watch that asked for them. Changes after its revision follow.
+    /// The present entries: the start of a watch that asked for them. Changes after its revision follow.
     case snapshot(Snapshot)
     /// The changes of one commit.
     case changes(ChangeSet)
-    /// Changes were passed over, because they were compacted away or because the consumer was slow for long. The
-    /// snapshot replaces all that was delivered before; changes after its revision follow.
+    /// Changes were skipped, because a compaction removed them or the consumer was too slow. The snapshot replaces all
+    /// that was delivered before; changes after its revision follow.
     case lagged(Snapshot)
 
-    /// The revision up to which the consumer knows everything after this event.
+    /// After this event, the consumer knows everything up to this revision.
     public var revision: Revision {
         switch self {
         case .snapshot(let snapshot), .lagged(let snapshot): snapshot.revision
@@ -121,11 +121,11 @@ public struct Change: Hashable, Sendable {
 
     /// The key that changed.
     public let key: Key
-    /// In which way.
+    /// The kind of the change.
     public let kind: Kind
-    /// The entry before the change; nil when there was none.
+    /// The entry before the change; nil if there was none.
     public let old: Entry?
-    /// The entry after the change; nil when there is none.
+    /// The entry after the change; nil if there is none.
     public let new: Entry?
 
     public init(key: Key, kind: Kind, old: Entry?, new: Entry?) {

@@ -21,8 +21,8 @@ public struct ItemName: Hashable, Comparable, Sendable, CustomStringConvertible 
         self.text = String(part)
     }
 
-    /// Returns a name that no other message of the group has, later in order than all that this process created before
-    /// for `session`.
+    /// Returns a name that is unique in the group and sorts after all names that this process created before for
+    /// `session`.
     package static func numbered(by session: SessionID) -> ItemName {
         // One counter for the process, because several queues may have one path and one session.
         let number = counter.add(1, ordering: .relaxed).newValue

@@ -73,7 +73,8 @@ public final class Notifications: AsyncSequence, Sendable {
         try await taking()
     }
 
-    /// The function that takes deliveries. It holds no reference to this object, so a task that takes does not keep it.
+    /// The function that takes deliveries. It has no reference to this object, so a task that waits in it does not keep
+    /// the object alive.
     var taking: @Sendable () async throws(SharedCoreError) -> NotificationDelivery? {
         { [slot, checking] () async throws(SharedCoreError) in
             try await slot.next { () async throws(SharedCoreError) in try await checking.state().revision }

@@ -27,7 +27,7 @@ public final class SharedNotificationCenter: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name to post.
-    ///   - state: The new state word, which goes with the post atomically; nil leaves it as it is.
+    ///   - state: The new state word, set atomically with the post; nil leaves it as it is.
     /// - Returns: The commit of the post.
     @discardableResult
     public func post(_ name: NotificationName, state: UInt64? = nil) async throws(SharedCoreError) -> Revision {
@@ -39,7 +39,7 @@ public final class SharedNotificationCenter: Sendable {
         try await notifier(of: name).state(of: name)
     }
 
-    /// Creates a check that tells on request whether `name` was posted.
+    /// Creates a check that reports whether `name` was posted since the last check.
     public func check(of name: NotificationName) async throws(SharedCoreError) -> NotificationCheck {
         let notifier = notifier(of: name)
         return NotificationCheck(of: name, on: notifier, since: try await notifier.state(of: name).count)
@@ -85,7 +85,7 @@ public final class SharedNotificationCenter: Sendable {
 extension SharedNotificationCenter {
     /// Calls a handler for the posts of `name`, on no particular thread.
     ///
-    /// - Returns: The registration, which ends when it is let go of.
+    /// - Returns: The registration, which ends when it is released.
     public func addObserver(
         forName name: NotificationName, using handler: @escaping @Sendable (NotificationDelivery) -> Void
     ) async throws(SharedCoreError) -> NotificationToken {
@@ -94,7 +94,7 @@ extension SharedNotificationCenter {
 
     /// Calls a handler for the posts of `name` on the main actor.
     ///
-    /// - Returns: The registration, which ends when it is let go of.
+    /// - Returns: The registration, which ends when it is released.
     public func addObserver(
         forName name: NotificationName, onMain handler: @escaping @MainActor @Sendable (NotificationDelivery) -> Void
     ) async throws(SharedCoreError) -> NotificationToken {
@@ -103,7 +103,7 @@ extension SharedNotificationCenter {
 
     /// Calls a handler for the posts of `name` on an actor.
     ///
-    /// - Returns: The registration, which ends when it is let go of.
+    /// - Returns: The registration, which ends when it is released.
     public func addObserver<Host: Actor>(
         forName name: NotificationName, on host: Host,
         using handler: @escaping @Sendable (isolated Host, NotificationDelivery) -> Void
@@ -144,7 +144,7 @@ struct ObserverTable {
 
     private var records: [ObjectIdentifier: Record] = [:]
 
-    /// - Returns: The registrations of observers that went away, to be let go of.
+    /// - Returns: The registrations of released observers, for the caller to release.
     mutating func keep(_ token: NotificationToken, for observer: any AnyObject & Sendable) -> [NotificationToken] {
         let gone = sweep()
         records[ObjectIdentifier(observer), default: Record(observer: observer, tokens: [])].tokens.append(token)
@@ -160,7 +160,7 @@ struct ObserverTable {
         return removed
     }
 
-    /// - Returns: The registrations of observers that went away, to be let go of.
+    /// - Returns: The registrations of released observers, for the caller to release.
     mutating func sweep() -> [NotificationToken] {
         // Another object may have the address of a released one, so released observers are removed before any lookup.
         let gone = records.filter { $0.value.observer == nil }

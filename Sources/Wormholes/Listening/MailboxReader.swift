@@ -91,7 +91,8 @@ struct MailboxReader: Sendable {
 ///
 /// The two are read one after the other, so the number belongs to the content only if nothing was announced in between.
 struct MailboxLook: Sendable {
-    /// The number of tries to find such a moment. If there is none, the watch provides the changes in between.
+    /// The number of tries to read both without an announcement in between. If all fail, the watch provides the changes
+    /// in between.
     private static let attempts = 8
 
     let snapshot: Snapshot
