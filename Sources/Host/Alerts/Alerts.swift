@@ -2,10 +2,9 @@ internal import CoreAPI
 internal import Lifecycle
 internal import Logging
 
-/// A way to tell the user something from the background. It is the only one that there is, and its form is the
-/// desktop's (contract P9).
+/// The only way to tell the user something from the background, in the form of the desktop (contract P9).
 protocol Alerts: Sendable {
-    /// Shows an alert. Returns when it is shown, or when it is certain that it cannot be.
+    /// Shows an alert. Returns when it is shown, or throws when it cannot be shown.
     func show(_ alert: Alert) async throws(AlertFailure)
 }
 
@@ -42,10 +41,10 @@ struct LoggedAlerts: Alerts {
     }
 }
 
-/// Alerts of a group: shown on the desktop, else in the log, and not at all while the application is in front of a
-/// user, which shows its messages itself.
+/// The alerts of a group. They appear on the desktop, else in the log. While the application is in front of a user it
+/// shows its messages itself, and no alert appears.
 ///
-/// `await BackgroundAlerts(of: group, logger: logger).show(alert)` when an Executor has brought something.
+/// `await BackgroundAlerts(of: group, logger: logger).show(alert)` when an Executor has printed a message.
 struct BackgroundAlerts: Sendable {
     private let states: ApplicationStates
     private let alerts: any Alerts
@@ -68,7 +67,7 @@ struct BackgroundAlerts: Sendable {
     /// - Returns: Whether it was shown, be it in the log.
     @discardableResult
     func show(_ alert: Alert) async -> Bool {
-        // If that cannot be read, an alert too many is better than none.
+        // If the states cannot be read, show the alert: one too many is better than a lost one.
         if let overview = try? await states.all(), overview.isAnyInForeground {
             logger.info("no alert, because a user looks at the application: \(ValueText.oneLine(alert.title))")
             return false

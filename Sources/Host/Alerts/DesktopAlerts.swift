@@ -5,12 +5,12 @@ internal import Platform
 ///
 /// Source: Desktop Notifications Specification 1.2.
 struct DesktopAlerts: Alerts {
-    /// The name under which the desktop knows the application.
+    /// The application's name on the desktop.
     let application: String
-    /// The time that the service may take.
+    /// The time limit for an answer of the notification service.
     var patience = Duration.seconds(5)
 
-    /// How much longer the bus may take, of which the library has limits of its own, up to 90 s.
+    /// The extra time for the bus, whose library has time limits of its own, up to 90 s.
     private static let busPatience = Duration.seconds(1)
 
     init(application: String) {
@@ -19,7 +19,8 @@ struct DesktopAlerts: Alerts {
 
     func show(_ alert: Alert) async throws(AlertFailure) {
         let result = Promise<Result<Void, AlertFailure>>()
-        // A thread of its own: one that nothing answers holds up no other alert, nor the Executor that waits for it.
+        // In a thread of its own: a service that does not answer must not delay other alerts, nor the Executor that
+        // waits for this one.
         SerialThread(name: "alert").submit { [self] in
             let shown = Result { () throws(AlertFailure) in try call(with: alert) }
             result.fulfil(shown)
@@ -44,8 +45,8 @@ struct DesktopAlerts: Alerts {
         String(decoding: text.utf8.map { $0 == 0 ? UInt8(ascii: " ") : $0 }, as: UTF8.self)
     }
 
-    /// Returns a text that services which understand markup show as it stands. By scalars: a mark beside a bracket makes one
-    /// `Character` of both, which is not the bracket's.
+    /// Returns a text that services with markup show unchanged. Escapes scalars, not characters: a bracket with a
+    /// combining mark is one `Character`, which does not equal the bracket.
     static func markup(_ plain: String) -> String {
         text(plain).unicodeScalars.reduce(into: "") { result, scalar in
             switch scalar {

@@ -4,8 +4,7 @@ internal import Logging
 internal import ProgramOutput
 internal import SharedCoreConfiguration
 
-/// Tells the user of the messages that the Executors of a host have brought: from the background this is the only way
-/// (contract P9).
+/// Shows the user an alert for each message that a host's Executors have printed (contract P9).
 struct PushAlerts: Sendable {
     private let alerts: BackgroundAlerts
 
@@ -21,7 +20,7 @@ struct PushAlerts: Sendable {
         }
     }
 
-    /// Tells of an Executor's line, where that has a message to show. Returns when it is shown, or will not be.
+    /// Shows an alert for an Executor's line, if it has a message to show. Returns when it is shown or has failed.
     func tell(of line: PrintedLine) async {
         guard let alert = Alert(printedIn: line) else { return }
         await alerts.show(alert)
@@ -43,7 +42,7 @@ extension Alert {
         let from: String?
     }
 
-    /// Nil when the line of an Executor tells of nothing to show.
+    /// Nil if the Executor's line has nothing to show.
     init?(printedIn line: PrintedLine) {
         guard let report = try? JSONDecoder().decode(Report.self, from: Data(line.text.utf8)) else { return nil }
         let title = report.from.flatMap { $0.isEmpty ? nil : $0 } ?? "A message"

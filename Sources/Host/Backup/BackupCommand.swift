@@ -5,7 +5,7 @@ internal import Platform
 internal import ProgramOutput
 internal import SharedCoreConfiguration
 
-/// `backup`: writes what stands in the group to a directory.
+/// `backup`: writes the content of the group to a directory.
 struct BackupCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup", abstract: "Write what stands in the group to a directory.",
@@ -44,7 +44,7 @@ struct BackupCommand: HostCommand {
     }
 }
 
-/// `restore`: puts what a backup holds in the place of the group's content.
+/// `restore`: replaces the content of the group by that of a backup.
 struct RestoreCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore", abstract: "Put what a backup holds in the place of the group's content.",
@@ -72,7 +72,7 @@ struct RestoreCommand: HostCommand {
     }
 }
 
-/// `salvage`: tells what the files of a group prove.
+/// `salvage`: reports what can be recovered from the files of a group.
 struct SalvageCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "salvage", abstract: "Tell the newest state that a group's files prove, and what is missing.",

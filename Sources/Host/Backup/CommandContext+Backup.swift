@@ -87,14 +87,14 @@ extension CommandContext {
         return try resolution.absolutePath(text)
     }
 
-    /// Runs what blocks on files, on a thread of its own.
+    /// Runs blocking work on files, on a thread of its own.
     func onFiles<Value: Sendable>(
         _ body: @escaping @Sendable () throws(SharedCoreError) -> Value
     ) async throws(SharedCoreError) -> Value {
         try await SerialThread(name: "sc-files").run(body)
     }
 
-    /// Tells what was written where.
+    /// Reports the written content and its place.
     func emit(_ summary: GroupSummary, _ verb: String, at path: String) async throws {
         try await output.emit(
             text: "\(verb) \(path): \(summary.keyCount.counting("key")), \(summary.byteCount.counting("byte")), "

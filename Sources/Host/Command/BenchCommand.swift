@@ -5,7 +5,7 @@ internal import Platform
 internal import ProgramOutput
 internal import SharedCoreConfiguration
 
-/// `bench`: becomes `sharedcore-bench`, the program that measures, which is no part of what users install.
+/// `bench`: becomes `sharedcore-bench`, the benchmark program, which an installation does not contain.
 struct BenchCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench", abstract: "Measure the configured backend, the limit and the peers, in one run.",

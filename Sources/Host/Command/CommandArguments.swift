@@ -3,12 +3,13 @@ internal import ProgramOutput
 
 /// The arguments of this program, as texts for the parser of arguments and as bytes for values.
 ///
-/// The parser knows only texts. An argument that is not UTF-8 goes through it as a stand-in that no argument can be,
-/// because it has a NUL, and ``ArgumentBytes`` turns it into its bytes again. In any other place it is refused.
+/// The parser knows only texts. The parser gets a placeholder for an argument that is not UTF-8. A placeholder contains
+/// a NUL, which no argument can contain, and ``ArgumentBytes`` replaces it by the bytes. Other places for arguments
+/// refuse it.
 struct CommandArguments {
-    /// The arguments, with stand-ins for those that are not UTF-8.
+    /// The arguments, with placeholders for those that are not UTF-8.
     let texts: [String]
-    /// The stand-ins, with what they stand for.
+    /// The placeholders and their arguments.
     private let standIns: [(text: String, bytes: [UInt8])]
 
     init(_ arguments: [[UInt8]]) {
@@ -31,8 +32,8 @@ struct CommandArguments {
         self.standIns = standIns
     }
 
-    /// Returns what the parser must see to tell an option from a value: `--name=` where the value is what is not UTF-8, else
-    /// the first character of the option.
+    /// Returns the beginning of a placeholder by which the parser distinguishes an option from a value: `--name=` if
+    /// only the option's value is not UTF-8, else the first character.
     private static func optionName(of argument: [UInt8]) -> [UInt8] {
         guard argument.first == UInt8(ascii: "-") else { return [] }
         guard let end = argument.firstIndex(of: UInt8(ascii: "=")), argument[..<end].allSatisfy({ $0 < 0x80 }) else {
@@ -48,7 +49,7 @@ struct CommandArguments {
         throw .usage(refusal(of: [standIn.bytes]))
     }
 
-    /// Returns the message for an error of the parser, in which the arguments stand as they were given, escaped.
+    /// Returns the parser's error message with the given arguments, escaped, in place of the placeholders.
     func message(_ message: String) -> String {
         guard !standIns.isEmpty else { return message }
         let shown = standIns.reduce(message) { message, standIn in
@@ -69,10 +70,10 @@ protocol TakesBytes {
     var values: [ArgumentBytes] { get }
 }
 
-/// An argument that is taken byte by byte.
+/// An argument that is used as bytes.
 struct ArgumentBytes: ExpressibleByArgument, Hashable, Sendable {
     let bytes: [UInt8]
-    /// Which one it is of the arguments that are not UTF-8; nil for text.
+    /// The index of the placeholder; nil for an argument that is text.
     let number: Int?
 
     init(argument: String) {
@@ -88,7 +89,7 @@ struct ArgumentBytes: ExpressibleByArgument, Hashable, Sendable {
         self.number = number
     }
 
-    /// Returns a text that stands for bytes on their way through the parser. No argument can have its NUL.
+    /// Returns a placeholder for bytes, which the parser passes on. It contains a NUL, which no argument can contain.
     static func standIn(for bytes: [UInt8], number: Int) -> String {
         let digits = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         return "\(mark)\(number)\(mark)\(digits)"

@@ -18,8 +18,8 @@ struct CommandContext: Sendable {
     /// Joins the configured group.
     ///
     /// - Parameters:
-    ///   - command: The command's name, for the message that refuses a backend which lives in one process.
-    ///   - deadline: When the command gives up reaching the group, where it has a deadline of its own.
+    ///   - command: The command's name, for the error about a backend that exists in one process only.
+    ///   - deadline: When the command stops trying to reach the group; nil for the backend's own limit.
     func openGroup(
         as description: SessionDescription, for command: String, until deadline: CommandDeadline? = nil
     ) async throws -> any SharedGroup {
@@ -34,14 +34,14 @@ struct CommandContext: Sendable {
         }
     }
 
-    /// The same, with settings that stand before all that the user has said.
+    /// Returns a copy of the context with settings that take precedence over all settings of the user.
     func with(_ settings: [String: String]) -> CommandContext {
         CommandContext(
             resolution: resolution.overridden(by: settings), output: output, logger: logger, registry: registry,
             clock: clock)
     }
 
-    /// The backends, of which that with a hub starts one where none is, if it is to.
+    /// Returns the backends. The backend with a hub starts a hub if none runs and the configuration allows it.
     func startingRegistry(for configuration: BackendConfiguration) throws -> BackendRegistry {
         var registry = registry
         #if ZMQ
@@ -52,15 +52,15 @@ struct CommandContext: Sendable {
         return registry
     }
 
-    /// Joins the configured group as ``withGroup(as:for:_:)`` does, for a command that prints what stands there: it makes no
-    /// group, as where the name was mistyped.
+    /// Joins the configured group as ``withGroup(as:for:_:)`` does, for a command that prints its content: it creates
+    /// no group, for example for a mistyped name.
     func withPresentGroup(for command: String, _ body: (any SharedGroup) async throws -> Void) async throws {
         try requirePresentGroup()
         try await withGroup(for: command, body)
     }
 
-    /// Reads the configured group as it stands, for a command that prints it: without a session, a revision or a byte
-    /// written (contract L4). It makes no group and starts no hub.
+    /// Reads the configured group for a command that prints its content: without a session, a commit or any write
+    /// (contract L4). It creates no group and starts no hub.
     ///
     /// - Parameter deadline: The time at which opening the group fails; nil for the backend's own.
     func withReader(
@@ -108,7 +108,8 @@ struct CommandContext: Sendable {
         }
     }
 
-    /// How long a command that waits for no participant may take to open the group; nil where opening starts a hub first.
+    /// The time limit for opening the group in a command that waits for no participant; nil if opening starts a hub
+    /// first.
     var openTimeoutWithoutWait: Duration? {
         get throws { try isWithoutHub ? nil : .seconds(2) }
     }
@@ -126,11 +127,11 @@ struct CommandContext: Sendable {
         CommandFailure(.no, "there is no such group: “\(try resolution.value(Settings.group))”: \(reason)")
     }
 
-    /// Refuses a group without a directory, where the backend keeps it in files and opening would make it. Elsewhere opening
-    /// leaves nothing behind that lasts.
+    /// Refuses a group without a directory if the backend stores it in files and opening would create it. With other
+    /// backends opening creates nothing that lasts.
     func requirePresentGroup() throws {
         guard try isInFiles else { return }
-        // A hub that is there has its group, wherever its directory is.
+        // A hub that runs has its group, in whichever directory.
         if try resolution.value(Settings.backend) == "zmq", try !isWithoutHub { return }
         try requirePresentGroup(at: try resolution.groupDirectory())
     }

@@ -10,7 +10,7 @@ internal import Wormholes
 /// The failure of a command: the exit status for the shell, and a message for people.
 struct CommandFailure: Error, Hashable, Sendable, CustomStringConvertible {
     let status: ExitStatus
-    /// One line without the program's name; nil when the output has said it already.
+    /// One line without the program's name; nil if the output contains the reason already.
     let message: String?
 
     init(_ status: ExitStatus, _ message: String? = nil) {
@@ -71,7 +71,7 @@ extension CommandFailure {
     ) throws(ConfigurationFailure) -> CommandFailure {
         if error.code == .cancelled { return CommandFailure(.no, "interrupted") }
         if let factory = resolution.factory {
-            // The backend alone knows which of its settings leads to the group.
+            // Only the backend knows which of its settings determines the group.
             let message = error.sentence(
                 behind: "the group “\(try resolution.value(Settings.group))” of \(factory.name): ")
             return CommandFailure(ExitStatus(error.code), message)
@@ -88,7 +88,7 @@ extension CommandFailure {
             ?? "\(setting.name) is not set, so it has its default"
         let group = try resolution.value(Settings.group)
         let message = error.sentence(behind: "\(place): the group “\(group)” cannot be opened there: ")
-        // An invalid path is the fault of its source: the configuration or an option.
+        // An invalid path is an error in its source: the configuration or an option.
         guard error.code == .invalidArgument || error.code == .limitExceeded else {
             return CommandFailure(ExitStatus(error.code), message)
         }

@@ -8,7 +8,7 @@ internal import SharedCoreConfiguration
 internal import Synchronization
 internal import Wormholes
 
-/// A command as a service: a signal cancels it, and how it ended is kept for the frame.
+/// A command as a service: a signal cancels it, and it keeps its outcome for the caller.
 final class CommandService: Service {
     private let work: @Sendable () async throws -> Void
     private let ending = Mutex<Result<Void, CommandFailure>>(.success(()))

@@ -25,8 +25,8 @@ enum Completion {
         Array(words.lazy.filter { $0.hasPrefix(prefix) && isPlain($0) }.sorted().prefix(maximumCount))
     }
 
-    /// Returns true if every shell takes a word as it stands. A process that may write a key chooses its name, and bash
-    /// expands the words that are offered: a key with `$(…)` would run as a command when the user presses Tab.
+    /// Returns true if every shell reads a word unchanged. Any process with write access can choose the name of a key,
+    /// and bash expands the proposed words: a key with `$(…)` would run as a command when the user presses Tab.
     private static func isPlain(_ word: String) -> Bool {
         word.first != "-"
             && word.utf8.allSatisfy { byte in
@@ -61,7 +61,7 @@ enum Completion {
             }
             end.yield()
         }
-        // A hub that is stopped holds up the end of a reader as well.
+        // A hub whose process is stopped also delays the end of a reader.
         Task {
             try? await context.clock.sleep(until: context.clock.now().advanced(by: timeout))
             end.yield()

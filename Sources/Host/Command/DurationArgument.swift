@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import SharedCoreConfiguration
 
 extension ArgumentHelp {
-    /// The help of an option that takes a duration.
+    /// Returns the help of an option with a duration.
     static func duration(_ abstract: String) -> ArgumentHelp { ArgumentHelp(abstract, valueName: "duration") }
 }
 

@@ -2,7 +2,7 @@ internal import SharedCoreConfiguration
 
 /// The options that were renamed before the first release.
 extension FormerNames {
-    /// The former options, with those of now.
+    /// The former options and their present names.
     static let options = ["--dir": "--state-directory", "--deadline": "--timeout"]
 
     /// Returns what to write in place of the first former option among arguments that the parser refused.

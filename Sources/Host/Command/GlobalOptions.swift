@@ -5,7 +5,7 @@ internal import Platform
 internal import ProgramOutput
 internal import SharedCoreConfiguration
 
-/// The options that every command takes, before its name or after it.
+/// The options of all commands, before or after the command's name.
 struct GlobalOptions: ParsableArguments {
     /// The title of their section in the help.
     static let title = "Global options"
@@ -17,7 +17,7 @@ struct GlobalOptions: ParsableArguments {
     /// True while a completion script is being written.
     @TaskLocal static var writesCompletions = false
 
-    /// The names of the options that take a value.
+    /// The names of the options with a value.
     static let valued = ["--config", "--backend", "--group", "--state-directory", "--durability", "--log-level"]
     /// The names of all options.
     static let names = valued + ["--json"]

@@ -10,7 +10,8 @@ enum HelpPage {
     /// The parser ends the program where its column of names leaves no room for texts.
     private static let minimumWidth = 40
 
-    /// Makes room for help where the terminal or COLUMNS has none. Only while the process has one thread.
+    /// Sets a sufficient width for help if the terminal or COLUMNS is too narrow. Call it only while the process has
+    /// one thread.
     static func makeRoom(for arguments: [String]) {
         guard arguments.prefix(while: { $0 != "--" }).contains(where: ["help", "--help", "-h"].contains) else { return }
         let width =

@@ -9,7 +9,7 @@ internal import SharedCoreConfiguration
 internal import Synchronization
 internal import UnixSignals
 
-/// The log's way to standard error, where each message is one line, also one that quotes several.
+/// The log's stream to standard error. Each message is one line, even if it quotes several lines.
 private struct LogStream: TextOutputStream, Sendable {
     mutating func write(_ line: String) {
         StandardError.write(line.hasSuffix("\n") ? String(line.dropLast()) : line)
@@ -22,16 +22,16 @@ struct CommandFrame: Sendable {
     /// True if the command runs despite failures in the configuration, because it reports them itself.
     var toleratesFailures = false
 
-    /// Runs a command until it ends, or until SIGINT or SIGTERM asks it to.
+    /// Runs a command until it ends, or until SIGINT or SIGTERM cancels it.
     func run(_ command: some HostCommand) async throws {
         try await run(until: [.sigint, .sigterm]) { try await command.run(in: $0) }
     }
 
-    /// Runs a command's work until it ends, or until one of the signals asks it to.
+    /// Runs a command's work until it ends, or until one of the signals cancels it.
     func run(
         until signals: [UnixSignal], _ work: @escaping @Sendable (CommandContext) async throws -> Void
     ) async throws {
-        // A reader that went away shows itself as an error of the write, which ends the command in order.
+        // With SIGPIPE ignored, a closed pipe is an error of the write, which ends the command in order.
         OwnProcess.ignore(.brokenPipe)
         do {
             let context = try makeContext()
@@ -51,7 +51,7 @@ struct CommandFrame: Sendable {
         return ExitCode(failure.status.rawValue)
     }
 
-    /// Returns the context of the command. Bootstraps logging, so it is called once in a process.
+    /// Makes the context of the command. Call it once in a process, because it bootstraps logging.
     func makeContext() throws(ConfigurationFailure) -> CommandContext {
         let level = global.logLevel
         LoggingSystem.bootstrap { label in
@@ -79,7 +79,7 @@ struct CommandFrame: Sendable {
             resolution: resolution, output: Output(json: global.json), logger: logger, registry: registry)
     }
 
-    /// Runs the command until it ends or a signal asks it to.
+    /// Runs the command until it ends or a signal cancels it.
     private func outcome(
         of work: @escaping @Sendable (CommandContext) async throws -> Void, until signals: [UnixSignal],
         in context: CommandContext

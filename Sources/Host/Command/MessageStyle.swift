@@ -1,4 +1,4 @@
-/// The form of this program's messages, for those of the parser of arguments.
+/// Converts messages of the argument parser to the style of this program's messages.
 enum MessageStyle {
     private static let beginning = "Error: "
     private static let closers: Set<Character> = [" ", "\n", ".", ",", ";", ":", "?", "!", ")"]
@@ -8,8 +8,8 @@ enum MessageStyle {
         quoted(message.hasPrefix(beginning) ? "sharedcore: " + message.dropFirst(beginning.count) : message)
     }
 
-    /// Replaces single quotes around words by the quotes of this program's messages. Apostrophes, and a quote that is not
-    /// closed, stay.
+    /// Replaces single quotes around words by the quotes of this program's messages. Keeps apostrophes and quotes
+    /// without an end.
     static func quoted(_ text: String) -> String {
         var result = ""
         var before: Character = " "
@@ -27,7 +27,7 @@ enum MessageStyle {
         return result
     }
 
-    /// Returns the place of the quote that closes one before a text: behind it a word is over.
+    /// Returns the place of the closing quote in a text: the next character does not continue a word.
     private static func closingQuote(in text: Substring) -> Substring.Index? {
         text.indices.first { index in
             guard text[index] == "'" else { return false }

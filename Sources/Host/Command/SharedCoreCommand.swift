@@ -29,7 +29,7 @@ struct SharedCoreCommand: AsyncParsableCommand {
             groupedSubcommands: groups)
     }
 
-    /// The commands by their purpose. The most used ones of `store` and `notify` are in it as well as below their groups.
+    /// The commands by their purpose. The most used commands of `store` and `notify` are also listed at the top level.
     private static var groups: [CommandGroup] {
         var host: [any ParsableCommand.Type] = [ServeCommand.self, PushCommand.self, MaildirCommand.self]
         #if ZMQ
@@ -68,7 +68,7 @@ struct SharedCoreCommand: AsyncParsableCommand {
 
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
-    /// The words of a command line that are no options of all commands, nor their values: the command comes first.
+    /// Returns the words of a command line without the global options and their values. The command comes first.
     static func words(of arguments: [String]) -> [String] {
         let options = GlobalOptions.valued + FormerNames.options.keys
         var words: [String] = []
@@ -83,13 +83,13 @@ struct SharedCoreCommand: AsyncParsableCommand {
         return words
     }
 
-    /// Returns a message for a word in place of a command that names none, with the likely command; nil if all words name one.
-    /// Words behind “help” name the command that help is asked for.
+    /// Returns an error message, with the most similar command, if a word in the place of a command is unknown; nil if
+    /// all are known. Words after “help” name commands too.
     static func unknownCommand(in arguments: [String]) -> String? {
         var command = configuration
         for word in words(of: arguments).drop(while: { $0 == "help" }) {
             guard !command.subcommands.isEmpty else { return nil }
-            // No key paths: Swift 6.3 crashes on those through an existential metatype.
+            // No key paths here: Swift 6.3 crashes on key paths through an existential metatype.
             let known = command.subcommands.map { $0.configuration }
             if let next = known.first(where: { $0.commandName == word || $0.aliases.contains(word) }) {
                 command = next
@@ -120,8 +120,8 @@ struct SharedCoreCommand: AsyncParsableCommand {
         return line.hasPrefix("Error: Unexpected argument ") || line.contains(" unexpected arguments: ")
     }
 
-    /// Prepares the process, and ends it where it lacks a resource. On the thread that calls: another one takes
-    /// descriptors, and a process that gets none is ended by a signal.
+    /// Prepares the process, and ends it with a message if it lacks a resource. Runs on the calling thread: a new
+    /// thread needs descriptors, and a process that gets none is ended by a signal.
     static func prepare() -> CommandArguments {
         OwnProcess.takeDefaultSignals()
         // If this fails, a truncated file may end this process, as without a handler.
@@ -130,7 +130,7 @@ struct SharedCoreCommand: AsyncParsableCommand {
         if bytes.first == Array(StartGate.name.utf8) { StartGate.pass(&bytes) }
         let arguments = CommandArguments(bytes)
         HelpPage.makeRoom(for: arguments.texts)
-        // A heap for each thread would take a part of an Executor's memory.
+        // One heap instead of one for each thread saves memory, which counts in an Executor.
         if words(of: arguments.texts).first == ExecutorCommand.configuration.commandName { OwnProcess.shareHeap() }
         ProgramStart.requireResources(
             for: "sharedcore", threadCount: 8,
@@ -150,7 +150,7 @@ struct SharedCoreCommand: AsyncParsableCommand {
                 try command.run()
             }
         } catch {
-            // A command that has run has said what there is to say.
+            // A command that has run has already reported its failure.
             guard !(error is ExitCode) else { exit(withError: error) }
             var refusal = error as? CommandFailure
             let code = exitCode(for: error)
@@ -180,8 +180,8 @@ struct SharedCoreCommand: AsyncParsableCommand {
                     ?? GlobalOptions.suggestion(for: message(for: error), among: arguments.texts)
                 if let remedy { StandardError.write("sharedcore: \(remedy)") }
             }
-            // Wrong usage of a command that passes on the exit status of another one is told apart from what that one
-            // says.
+            // A command that passes on the exit status of another command has a separate status for its own wrong
+            // usage.
             let isExclusive = ExclusiveCommand.isNamed(in: arguments.texts)
             let status = (refusal?.status ?? .usage).rawValue
             exit(withError: ExitCode(isExclusive ? ExclusiveStatus.refusal : status))

@@ -29,8 +29,9 @@ public enum SharedCoreProgram {
     ///
     /// Call it first in `main`: it changes the dispositions of signals, and in an Executor the heap.
     ///
-    /// - Parameter backends: The application's backends. Their names have 1 to 32 lower-case letters, digits and `-`, begin with a
-    ///   letter, and differ from those of the bundled ones; otherwise each command that reads the configuration ends with status 78.
+    /// - Parameter backends: The application's backends. Their names have 1 to 32 lower-case letters, digits and `-`,
+    ///   begin with a letter, and differ from those of the bundled ones; else each command that reads the configuration
+    ///   ends with status 78.
     public static func main(adding backends: [any BackendFactory] = []) async {
         let arguments = SharedCoreCommand.prepare()
         await $added.withValue(backends) { await SharedCoreCommand.carryOut(arguments) }

@@ -3,20 +3,20 @@ internal import CoreAPI
 internal import Platform
 internal import ProgramOutput
 
-/// The first steps of a process that this program starts. The process ties its own life to that of its parent and, if
-/// it is held, waits. It then becomes a command or goes on as this program. The tie is that of the main thread, which
-/// lives as long as the program.
+/// The first steps of a process that this program starts. The process asks the kernel to end it with its parent and, if
+/// it is held, waits. It then becomes a command or continues as this program. The kernel ends it with the parent's main
+/// thread, which lives as long as the parent.
 enum StartGate {
     /// The role of the process after the gate.
     enum Way: String, CaseIterable {
         /// Another program, which has a ``LaunchMark`` of that role.
         case command, executor
-        /// This program, with a command of its own.
+        /// This program, with a command of its own to run.
         case own
     }
 
-    /// The first argument that leads here; the number of the parent, the way, whether it is held, the signals, and the words
-    /// follow. Not for people.
+    /// The first argument of such a process. The parent's process id, the kind, whether it is held, the signals, and
+    /// the words follow. Not for users.
     static let name = "start-gate"
 
     private static let free = "free"
@@ -33,7 +33,7 @@ enum StartGate {
         return [name, String(parent), way.rawValue, leave.map(String.init) ?? free, numbers] + words
     }
 
-    /// Goes through; returns only where this program goes on, with the arguments that then are its own.
+    /// Runs the first steps. Returns only if the process continues as this program, with the arguments that remain.
     static func pass(_ arguments: inout [[UInt8]]) {
         FailPoint.hit("gate.begin")
         let words = arguments.prefix(5).map { String(decoding: $0, as: UTF8.self) }
@@ -41,7 +41,7 @@ enum StartGate {
             StandardError.write("sharedcore: “\(name)” is for sharedcore itself")
             OwnProcess.end(ExclusiveStatus.refusal)
         }
-        // A parent that was killed owns nothing any more, so this process must not run.
+        // A parent that was killed owns nothing, so this process must not run.
         guard OwnProcess.endsWith(parent: parent) else { OwnProcess.end(ExclusiveStatus.refusal) }
         if let leave = Int32(words[3]) {
             guard OwnProcess.waitForLeave(on: leave) else { OwnProcess.end(ExclusiveStatus.refusal) }

@@ -19,7 +19,7 @@ struct VersionCommand: ParsableCommand {
     }
 }
 
-/// `completion`: the script by which a shell completes command lines.
+/// `completion`: prints the script with which a shell completes command lines.
 struct CompletionCommand: ParsableCommand {
     static let name = "completion"
     static let configuration = CommandConfiguration(

@@ -4,8 +4,8 @@ internal import Logging
 internal import SharedCoreConfiguration
 
 extension SharedStore {
-    /// How this process is woken by news of the group. It is known only once something is watched: the system may have
-    /// no watch left.
+    /// Returns how this process learns of commits. Opens a watch to find out, because the system's watches may be used
+    /// up.
     func wakeUpInForce() async throws(SharedCoreError) -> WakeUpMethod {
         let watch = try await self.watch([KeyPrefix(stringLiteral: ".sharedcore/ownership")], from: .snapshot)
         defer { watch.cancel() }
@@ -14,7 +14,8 @@ extension SharedStore {
 }
 
 extension CommandContext {
-    /// How a participant of this user would be woken in the configured group; nil where only a trial would tell, which writes.
+    /// How a participant of this user would learn of commits in the configured group; nil if only a trial with a write
+    /// could show it.
     var wakeUpOfParticipants: WakeUpMethod? {
         get throws(ConfigurationFailure) {
             guard try resolution.value(Settings.backend) == "file" else { return .direct }
@@ -22,7 +23,7 @@ extension CommandContext {
         }
     }
 
-    /// Says in the log, once for a command, when news of the group come slower than the backend can bring them.
+    /// Logs, once in a command, that commits of the group arrive later than the backend could deliver them.
     func noteWakeUp(of group: any SharedGroup) async throws(SharedCoreError) {
         switch try await group.wakeUpInForce() {
         case .direct, .fileEvents: break

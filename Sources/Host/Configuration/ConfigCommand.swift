@@ -5,7 +5,7 @@ internal import Platform
 internal import ProgramOutput
 internal import SharedCoreConfiguration
 
-/// `config`: what is configured, and whether it can be.
+/// `config`: prints and checks the configuration.
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config", abstract: "Show and check the configuration.",
@@ -32,7 +32,7 @@ struct ConfigCommand: ParsableCommand {
     }
 }
 
-/// `config show`: what is in force, and where each value came from.
+/// `config show`: prints the values in force and their sources.
 struct ConfigShow: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Print every setting, its value and where it came from.",
@@ -61,7 +61,7 @@ struct ConfigShow: HostCommand {
     private static let narrowKeyWidth = 24
 }
 
-/// `config get`: one value that is in force.
+/// `config get`: prints one value in force.
 struct ConfigGet: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "get", abstract: "Print the value of a setting.",

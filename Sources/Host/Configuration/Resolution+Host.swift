@@ -7,7 +7,7 @@ internal import SharedCoreConfiguration
 
 /// The host's part of the configuration, beyond the group itself.
 extension Resolution {
-    /// The pushes of a group, as this configuration keeps and routes them.
+    /// Returns the queue of a group's pushes with the configured limits and routes.
     func pushQueue(of group: any SharedStore) throws -> PushQueue {
         try PushQueue(
             of: group, capacity: try pushCapacity(isResident: group.residentValueByteCount == nil),
@@ -15,9 +15,9 @@ extension Resolution {
             lifetime: try value(Settings.inboxLifetime))
     }
 
-    /// The most pushes that are kept: all are in the memory of each Executor.
+    /// Returns the maximum number of pushes. Each Executor has all of them in its memory.
     ///
-    /// - Parameter isResident: Whether the largest of their records are there as well.
+    /// - Parameter isResident: True if each Executor also has their largest records in memory.
     func pushCapacity(isResident: Bool) throws(ConfigurationFailure) -> PushQueue.Capacity {
         let count = try value(Settings.pushCapacity)
         guard let memory = try value(Settings.executorMemory) else { return PushQueue.Capacity(count: count) }
@@ -27,7 +27,8 @@ extension Resolution {
                 clamping: memory / (isResident ? PushQueue.residentPartOfMemory : PushQueue.partOfMemory)))
     }
 
-    /// The program that is the core; nil for the core with a Maildir. It finds the group's configuration in its environment.
+    /// Returns the program that runs as the core; nil for the core with a Maildir. It finds the group's configuration
+    /// in its environment.
     func coreProgram() throws(ConfigurationFailure) -> CoreCommand? {
         guard let words = try coreCommand() else { return nil }
         return CoreCommand(
@@ -42,7 +43,7 @@ extension Resolution {
         return variables
     }
 
-    /// The Maildir that the cores take messages from; nil where they are programs.
+    /// Returns the Maildir of the cores; nil if they are programs.
     func maildirOfCores() throws(ConfigurationFailure) -> String? {
         try coreCommand() == nil ? try maildir() : nil
     }
@@ -73,7 +74,7 @@ extension Resolution {
     func witness() throws -> (any Witness)? {
         guard try value(Settings.backend) != "memory" else { return nil }
         let directory = try groupDirectory()
-        // A hub may keep the group elsewhere; then no process has made the directory yet.
+        // A hub may store the group elsewhere, so the directory may not exist yet.
         if try value(Settings.backend) != "file" {
             do throws(SharedCoreError) {
                 _ = try PrivateDirectory.open(directory)
@@ -84,7 +85,7 @@ extension Resolution {
         return FileWitness(besideGroup: directory)
     }
 
-    /// Returns the table of service levels, with the configured rows in place of its own.
+    /// Returns the table of service levels, with the configured rows in place of the defaults.
     func serviceLevels() throws(ConfigurationFailure) -> ServiceLevelTable {
         var overrides: [ServiceLevelOverride] = []
         for service in Service.allCases {

@@ -4,11 +4,11 @@ internal import Logging
 internal import ProgramOutput
 internal import SharedCoreConfiguration
 
-/// Variables that look like settings and are none.
+/// Variables that look like settings but are not.
 enum UnknownVariables {
     private static let prefix = EnvironmentLayer.prefix
 
-    /// Variables with the prefix that are no settings: this program's own, its keeper's, the Python package's, those of its
+    /// Variables with the prefix that are not settings: those of this program, its keeper, the Python package and the
     /// tests, and former ones, which are refused.
     private static let others =
         [EnvironmentLayer.fileVariable, prefix + "FAIL_POINT"] + LaunchMark.Role.allCases.map(\.variable)
@@ -16,13 +16,13 @@ enum UnknownVariables {
         + ["KEEPER", "BACKGROUND", "LIBRARY"].map { prefix + $0 }
         + FormerNames.keys.keys.map { EnvironmentLayer.variable(of: $0) }
 
-    /// Says which they are. They are no error of a command: another version may know them.
+    /// Logs a warning for each of them. They are no error, because another version may know them.
     static func warn(of resolution: Resolution, logger: Logger) {
         for message in messages(of: resolution) { logger.warning("\(message)") }
     }
 
-    /// Returns a message for each. Those of a plugin that is there, or of an added backend, are known
-    /// to it alone.
+    /// Returns a message for each. Variables of an installed plugin or an added backend are left out, because only it
+    /// knows them.
     static func messages(of resolution: Resolution) -> [String] {
         let known = resolution.settings.map(\.environmentName)
         let unknown = resolution.environment.keys.filter { $0.hasPrefix(prefix) && !(known + others).contains($0) }

@@ -96,7 +96,7 @@ struct ConformanceCommand: HostCommand {
     }
 
     #if ZMQ
-        /// Hubs of this process, reached and kept as the configured one is.
+        /// Returns the harness for hubs of this process with the configured endpoint and storage.
         private func zmqHarness(
             in directory: String, for resolution: Resolution, durability: Durability, peer: PeerProgram
         ) throws -> any ConformanceHarness {
@@ -127,7 +127,8 @@ struct ConformancePeerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: name, shouldDisplay: false)
 
     func run() async {
-        // The terminal sends SIGINT to the whole foreground group. It is meant for `conformance`, which ends its peers.
+        // The terminal sends SIGINT to the whole foreground group, but only `conformance` should handle it: it ends its
+        // peers.
         OwnProcess.ignore(.interrupt)
         let added = SharedCoreProgram.added
         await FileHarness.servePeer { words, description throws(SharedCoreError) in

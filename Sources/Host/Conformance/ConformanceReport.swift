@@ -44,7 +44,7 @@ struct ConformanceReport {
         ]
     }
 
-    /// The table for people: a line for each case, then what did not pass, then the sums.
+    /// The table for users: a line for each case, then the cases that did not pass, then the totals.
     var lines: [String] {
         var lines: [String] = []
         for result in results {

@@ -4,7 +4,8 @@ internal import CoreAPI
 internal import CoreAPITesting
 internal import Platform
 
-/// Tries groups of a backend that the program adds. Those that are not in the state directory stay where the backend keeps them.
+/// Runs the cases on groups of a backend that the program adds. It cannot remove groups that are outside of the state
+/// directory.
 struct FactoryHarness: ConformanceHarness {
     private static let word = "added"
 
@@ -16,11 +17,11 @@ struct FactoryHarness: ConformanceHarness {
     var name: String { factory.name }
     var commitCost: CommitCost { .high }
 
-    /// Opens a group to learn what the backend promises.
+    /// Opens a group to read the backend's capabilities.
     ///
     /// - Parameters:
-    ///   - configuration: The configuration of each group but its name.
-    ///   - peer: The program that plays a second process; it calls ``open(_:among:as:)``.
+    ///   - configuration: The configuration of all groups, without the name.
+    ///   - peer: The program that acts as a second process; it calls ``open(_:among:as:)``.
     init(
         _ factory: any BackendFactory, configuration: BackendConfiguration, peer: PeerProgram?
     ) async throws(SharedCoreError) {

@@ -62,11 +62,11 @@ struct CallLine {
     }
 }
 
-/// The calls that were told of, to tell of changes alone.
+/// The calls that were printed, so that only changes are printed.
 struct KnownCalls {
     private var calls: [CallID: Call] = [:]
 
-    /// Takes in the calls as they stand, and returns those that changed, in the order of the list.
+    /// Records the present calls, and returns those that changed, in the order of the list.
     mutating func changed(to present: [Call]) -> [Call] {
         let changed = present.filter { call in
             guard let known = calls[call.id] else { return true }
@@ -77,7 +77,7 @@ struct KnownCalls {
     }
 }
 
-/// Prints the calls of a group as they change, beside what a command does.
+/// Prints the calls of a group as they change, while a command runs.
 final class CallPrinter: Sendable {
     private let group: any SharedGroup
     private let output: Output
@@ -95,11 +95,11 @@ final class CallPrinter: Sendable {
     func run(stop: @Sendable () async -> Void) async {
         do {
             for try await calls in try await Calls(group).changes() {
-                // A line that was begun is printed also where this task is cancelled: it counts as told.
+                // The write of a line ends also if this task is cancelled, because the line counts as printed.
                 try await Task { try await tell(calls) }.value
             }
         } catch is SharedCoreError {
-            // The Main ends with the group, and says why.
+            // The Main ends with the group, and reports the reason.
         } catch is CancellationError {
         } catch {
             failure.withLock { $0 = error }
@@ -107,10 +107,9 @@ final class CallPrinter: Sendable {
         }
     }
 
-    /// Prints what has changed since, as the end of a call with the core that was stopped; also in a task that was
-    /// cancelled.
+    /// Prints the last changes, such as the end of a call with the stopped core. Works in a cancelled task too.
     ///
-    /// - Throws: Why it could not print, then or before.
+    /// - Throws: The first error of printing.
     func finish() async throws {
         if let error = failure.withLock({ $0 }) { throw error }
         try await Task {

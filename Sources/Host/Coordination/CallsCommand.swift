@@ -19,7 +19,7 @@ struct CallsCommand: ParsableCommand {
         defaultSubcommand: CallsList.self)
 }
 
-/// `calls list`: the calls as they stand.
+/// `calls list`: prints the calls.
 struct CallsList: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "Print the open calls, then those that ended and were not acknowledged.",
@@ -134,7 +134,7 @@ struct CallOptions: ParsableArguments {
 }
 
 extension CommandFailure {
-    /// Status 1 for what the group answers; 69 where it cannot.
+    /// Status 1 for an answer of the group; 69 if the group cannot answer.
     fileprivate init(ofCommand error: CoordinationError) {
         switch error.code {
         case .notFound, .timeout, .refused, .outcomeUnknown, .cancelled:

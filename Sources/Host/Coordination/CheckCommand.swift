@@ -6,7 +6,7 @@ internal import Platform
 internal import ProgramOutput
 internal import SharedCoreConfiguration
 
-/// `check`: proves the rules of ownership on the timeline, and that what is stored is what was written.
+/// `check`: checks the rules of ownership on the timeline, and the checksums of the stored data.
 struct CheckCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
@@ -33,18 +33,19 @@ struct CheckCommand: HostCommand {
         do {
             try await context.withReader(for: "check") { group in
                 isOpen = true
-                // While the group is open here, so that what the last run of the machine has left is settled.
+                // While the group is open here: opening it completes a commit that was interrupted by the end of the
+                // last boot.
                 try await checkFiles(in: context)
                 try await report(TimelineChecker.check(try await Timeline(group).history()), in: context)
             }
         } catch {
-            // A hub that meets a damaged value sends its state to no client, and does not know the place.
+            // A hub that reads a damaged value sends its state to no client, and does not know the place of the damage.
             if !isOpen, try context.hasServingHub { try await checkFiles(in: context) }
             throw error
         }
     }
 
-    /// Reads what the group has in files of this machine.
+    /// Checks the group's files on this machine.
     private func checkFiles(in context: CommandContext) async throws {
         guard let directory = try context.presentDirectoryOfFiles() else { return }
         let scrub = try await context.onFiles { () throws(SharedCoreError) in try GroupScrub(of: directory) }
@@ -88,7 +89,7 @@ struct CheckCommand: HostCommand {
         return text
     }
 
-    /// The last line: what was read, and what it proves.
+    /// The last line: the number of checked entries and the result.
     static func json(_ report: CheckReport) -> JSONObject {
         [
             "event": "summary", "entries": .integer(Int64(report.entryCount)),

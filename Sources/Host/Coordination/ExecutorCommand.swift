@@ -66,13 +66,14 @@ struct ExecutorCommand: HostCommand {
                     try await context.output.confirm(text: sentence(of: report, for: request), json: report.json)
                 }
                 guard report.status != .success else { return }
-                // For people, the report has said why.
+                // The text report contains the reason already.
                 throw CommandFailure(report.status, context.output.json ? report.reason : nil)
             }
         }
     }
 
-    /// The report for a person. Where nothing came, it names the Maildir, which may not be the one that the user has filled.
+    /// The report as text. If no message came, it names the Maildir, because the user may have put the message into
+    /// another one.
     private func sentence(of report: ExecutorReport, for request: ExecutorRequest) -> String {
         guard report.event == .timeout, request.command == nil else { return report.sentence }
         return report.sentence + " The core fetches from the Maildir “\(request.maildir)” (core.maildir)."

@@ -47,7 +47,7 @@ struct InboxList: HostCommand {
     }
 }
 
-/// `inbox acknowledge`: a message was shown, such as by a Main.
+/// `inbox acknowledge`: acknowledges a message that was shown, for example by a Main.
 struct InboxAcknowledge: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "acknowledge", abstract: "Say that a message was shown, so that no Executor shows it again.",
@@ -87,7 +87,7 @@ extension ListedMessage {
             + "\(ValueText.oneLine(message.content.sender)): \(message.content.sentence)"
     }
 
-    /// `event callID from revision takenBy`, what else the message has, `text`, and a body.
+    /// `event callID from revision takenBy`, the other values of the message, `text`, and a body.
     fileprivate var json: JSONObject {
         var object: JSONObject = [
             "event": "message", "callID": .text(message.callID.text), "from": .text(message.content.sender),
@@ -101,7 +101,7 @@ extension ListedMessage {
 }
 
 extension InboxMessage.Content {
-    /// The content for a person, in one line: the text, or what kind of message it is.
+    /// The content as one line: the text, or the kind of message.
     var sentence: String {
         guard text.isEmpty else { return ValueText.oneLine(text) }
         return switch kind {

@@ -57,7 +57,7 @@ struct MainCommand: HostCommand {
         }
     }
 
-    /// Says that it owns, and waits for the end.
+    /// Prints that this Main owns, and waits for its end.
     private func runOn(_ main: MainParticipant, in group: any SharedGroup, context: CommandContext) async throws {
         let epoch = await main.epoch
         let pid = ProcessIdentity.current.pid
@@ -91,13 +91,12 @@ struct MainCommand: HostCommand {
         try await report(end, of: group, context: context)
     }
 
-    /// Stops the core and releases, also when the task was cancelled: in a task of its own, because waiting ends with
-    /// its task.
+    /// Stops the core and releases, in a task of its own, because a wait in a cancelled task ends at once.
     private func stop(_ main: MainParticipant) async {
         await Task { await main.stop() }.value
     }
 
-    /// Why a group's session has ended, as each call of the group says it; nil where one succeeds.
+    /// Returns the reason for the end of the group's session, from the error of a call; nil if the call succeeds.
     private static func loss(of group: any SharedGroup) async -> String? {
         do throws(SharedCoreError) {
             try await group.sync()

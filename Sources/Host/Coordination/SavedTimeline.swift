@@ -2,9 +2,9 @@ internal import Coordination
 internal import CoreAPI
 internal import FoundationEssentials
 
-/// A timeline as `timeline --json` printed it: what is kept of a group that is gone, or sent to another person.
+/// A timeline that `timeline --json` printed: kept from a group that no longer exists, or received from another person.
 struct SavedTimeline {
-    /// The stretches without a gap: a line that says that entries were dropped begins a new one with what they added up to.
+    /// The parts without a gap. A line about dropped entries begins a new part with their checkpoint.
     private(set) var histories: [TimelineHistory] = []
 
     /// Reads the lines of a file.
@@ -48,13 +48,13 @@ struct SavedTimeline {
         var history: TimelineHistory { TimelineHistory(records: records, checkpoint: checkpoint, damages: damages) }
     }
 
-    /// The report on all stretches: every violation that one of them shows, and the counts of the last one. Its
-    /// checkpoint includes the counts of the entries before it.
+    /// The report on all parts: every violation in any of them, and the counts of the last one. Its checkpoint includes
+    /// the counts of the entries before it.
     var report: CheckReport {
         let reports = histories.map(TimelineChecker.check)
         return CheckReport(
             entryCount: reports.reduce(0) { $0 + $1.entryCount }, violations: reports.flatMap(\.violations),
-            // The checkpoints carry the counts of what lies before them.
+            // The checkpoints contain the counts of the entries before them.
             overlaps: reports.last?.overlaps ?? 0, supersededOverlaps: reports.last?.supersededOverlaps ?? 0,
             unprovedThrough: reports.last?.unprovedThrough)
     }

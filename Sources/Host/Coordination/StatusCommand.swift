@@ -41,20 +41,20 @@ struct StatusCommand: HostCommand {
     }
 }
 
-/// The sessions of a group and the owner of its core, at one moment.
+/// The sessions of a group and the owner of its core, at one revision.
 struct StatusOverview: Sendable {
     let backend: String
     let group: String
-    /// How a participant of this user is woken here; nil where only a trial would tell, which writes.
+    /// How a participant of this user learns of commits here; nil if only a trial with a write could show it.
     let wakeUp: WakeUpMethod?
-    /// The hub of this machine that serves the group; nil with another backend, and where none is seen here.
+    /// The hub on this machine that serves the group; nil with another backend, and if none is found here.
     let hub: ServingHub?
     let owner: GroupOwner?
     /// True while the owner's process is stopped by a signal or a debugger; nil if it cannot be seen.
     let ownerIsStopped: Bool?
     /// The Main that has asked for the core.
     let request: PendingHandover?
-    /// The Main that rests, for which the owner's process owns.
+    /// The Main that rests and for which the owner's process owns.
     let resting: RestingMain?
     let activities: [Activity]
     let calls: [Call]
@@ -81,7 +81,7 @@ struct StatusOverview: Sendable {
         host = try await HostOverview(of: group)
         supervision = await SupervisionOverview(at: try resolution.runtimeDirectory())
         life = try await LifeOverview(of: group, levels: try resolution.serviceLevels())
-        // Asked for last, so that the owner and the sessions stand at this revision or before it.
+        // Read last, so that the owner and the sessions are those of this revision or an earlier one.
         sessions = try await group.sessions()
         revision = try await group.list(KeyPrefix(stringLiteral: ".sharedcore/ownership")).revision
         usage = try await group.usage()
@@ -113,7 +113,7 @@ struct StatusOverview: Sendable {
     }
 
     private var openCallCount: Int { calls.count(where: \.isOpen) }
-    /// Those of the open ones that no core has yet.
+    /// The number of open calls that are between two cores.
     private var movingCallCount: Int { calls.count(where: \.isMoving) }
     private var endedCallCount: Int { calls.count - openCallCount }
 

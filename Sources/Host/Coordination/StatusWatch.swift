@@ -4,7 +4,7 @@ internal import ProgramOutput
 internal import SharedCoreConfiguration
 internal import Synchronization
 
-/// `status --watch`: the report of `status` again for each change, on a terminal in place of the one before.
+/// `status --watch`: prints the report of `status` again after each change; on a terminal it replaces the one before.
 struct StatusWatch: Sendable {
     /// How often the revision is read, so the most reports in that time.
     private static let interval = Duration.milliseconds(200)
@@ -28,7 +28,7 @@ struct StatusWatch: Sendable {
 
     /// Reports until its task is cancelled, or until no process reads the output any more.
     ///
-    /// - Throws: The failure of the first read, as `status` does. A later failure is shown, and reading goes on.
+    /// - Throws: The failure of the first read, as `status` does. A later failure is shown, and reading continues.
     func run() async throws {
         do {
             let first = try await reports.overview()
@@ -48,7 +48,7 @@ struct StatusWatch: Sendable {
         }
     }
 
-    /// One report for each change, with an empty line before each but the first.
+    /// Prints one report for each change, with an empty line before each but the first.
     private func print(_ first: StatusOverview) async throws {
         var shown: JSONValue?
         var follower = Follower(first, at: clock.now())
@@ -102,12 +102,12 @@ struct StatusWatch: Sendable {
         }
     }
 
-    /// What was read last.
+    /// The latest report.
     private struct Follower {
         var overview: StatusOverview
         var problem: String?
         var readAt: BootInstant
-        /// True if it is to be shown.
+        /// True if the report must be shown.
         var isNew = false
 
         init(_ overview: StatusOverview, at instant: BootInstant) {
@@ -149,7 +149,7 @@ struct StatusScreen: Sendable {
         self.paint = paint
     }
 
-    /// Takes the alternate screen, without cursor and line wrap. What is typed is not shown.
+    /// Switches to the alternate screen, without cursor, line wrap and echo.
     ///
     /// Source: xterm's control sequences, DECSET 1049, 25 and 7.
     func enter() async throws {
@@ -157,14 +157,14 @@ struct StatusScreen: Sendable {
         try await output.write(Array("\u{1b}[?1049h\u{1b}[?25l\u{1b}[?7l".utf8))
     }
 
-    /// Gives back the screen as it was.
+    /// Restores the screen.
     func leave() async {
         StandardStream.output.setEcho(true)
-        // A terminal that is gone has no screen to give back.
+        // A terminal that was closed has no screen to restore.
         try? await output.write(Array("\u{1b}[?7h\u{1b}[?25h\u{1b}[?1049l".utf8))
     }
 
-    /// Draws in one write, over what is there: a screen that is cleared first would flicker.
+    /// Draws over the present content in one write: clearing the screen first would flicker.
     func draw(_ lines: [String], problem: String?) async throws {
         let stream = StandardStream.output
         let text = Self.frame(
@@ -172,7 +172,8 @@ struct StatusScreen: Sendable {
         try await output.write(Array(text.utf8))
     }
 
-    /// The characters that draw a report over the one before. Lines that do not fit are counted in the last row.
+    /// Returns the characters that draw a report over the previous one. The last row has the number of lines that do
+    /// not fit.
     static func frame(_ lines: [String], problem: String?, columns: Int, rows: Int, paint: Paint) -> String {
         func wrapped(_ line: String) -> [String] {
             LineWrap.lines(of: ProgramText.inLocale(ProgramText.oneLine(line)), width: columns)
@@ -181,7 +182,7 @@ struct StatusScreen: Sendable {
         let all = problems.map { ($0, true) } + lines.flatMap { wrapped($0) }.map { ($0, false) }
         var shown = all.prefix(rows).map { line, isProblem in
             let text = isProblem ? paint.in(.red, line) : Self.painted(line, paint)
-            // In the last column the cursor stays on the character, which clearing would remove.
+            // After the last column the cursor stays on the last character, which clearing would remove.
             return text.shown + (line.count < columns ? "\u{1b}[K" : "")
         }
         if all.count > rows {
@@ -198,12 +199,12 @@ struct StatusScreen: Sendable {
     }
 }
 
-/// The signals that concern the screen, as they were since they were last taken.
+/// The signals that concern the screen and came since they were last read.
 private final class ScreenSignals: Sendable {
     enum Request {
         /// Control-Z was typed.
         case stop
-        /// The terminal has another size, or the process goes on after a stop.
+        /// The size of the terminal changed, or the process continues after a stop.
         case redraw
     }
 
@@ -232,7 +233,7 @@ private final class ScreenSignals: Sendable {
 }
 
 extension JSONValue {
-    /// The value without what changes by itself as time goes on.
+    /// The value without the parts that change with time alone.
     fileprivate var steady: JSONValue {
         switch self {
         case .array(let values): .array(values.map(\.steady))

@@ -6,7 +6,7 @@ internal import Logging
 internal import ProgramOutput
 internal import SharedCoreConfiguration
 
-/// `timeline`: what happened to the ownership of the core.
+/// `timeline`: prints the history of the core's ownership.
 struct TimelineCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "timeline", abstract: "Print what happened to the ownership of the core.",
@@ -27,10 +27,10 @@ struct TimelineCommand: HostCommand {
                 try await print(try await Timeline(group).history(), in: context)
             }
         }
-        // It may come before the group.
+        // The command may run before the group exists.
         try await context.withGroup(for: "timeline") { group in
             let follower = try await Timeline(group).follow()
-            // Nothing may happen for hours, in which a closed output would go unnoticed.
+            // No entry may come for hours, in which a closed output would go unnoticed.
             try await context.output.whileRead { try await Self.print(follower, in: context) }
         }
     }
@@ -66,7 +66,7 @@ struct TimelineCommand: HostCommand {
     }
 }
 
-/// The lines in which the timeline is shown.
+/// The output lines of the timeline.
 struct TimelineLine: Sendable {
     let clock: WallTime
     var paint = Paint.none
@@ -77,7 +77,7 @@ struct TimelineLine: Sendable {
             + paint.in(record.entry.kind.color, ValueText.oneLine(record.entry.describe()))
     }
 
-    /// All fields of an entry; null where there is none.
+    /// All fields of an entry; null for those that it does not have.
     func json(_ record: TimelineRecord) -> JSONObject {
         let entry = record.entry
         return [
@@ -129,7 +129,7 @@ struct TimelineLine: Sendable {
 }
 
 extension TimelineEntry.Kind {
-    /// In which colour a terminal shows it: what begins, what ends, what is asked, what is wrong.
+    /// The colour on a terminal, by the kind of entry: beginnings, ends, requests, and failures.
     fileprivate var color: Paint.Color {
         switch self {
         case .acquired, .tookOver, .coreStarted, .batonApplied: .green

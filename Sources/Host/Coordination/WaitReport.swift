@@ -6,10 +6,10 @@ internal import ProgramOutput
 internal import Synchronization
 
 extension CommandContext {
-    /// Tells people on standard error what a participant waits for while `body` runs; nothing where they want to hear only
-    /// what is wrong.
+    /// Prints on standard error what a participant waits for while `body` runs. Prints nothing if the log level shows
+    /// only warnings.
     ///
-    /// Returns when all has been told.
+    /// Returns when all lines are printed.
     func reportingWaits<Value>(
         _ body: ((@Sendable (OwnershipWaitReason) -> Void)?) async throws -> Value
     ) async rethrows -> Value {
@@ -26,17 +26,17 @@ extension CommandContext {
     }
 }
 
-/// Tells what a participant waits for: one line for a reason that stands for a second and was not the last one told.
+/// Prints what a participant waits for: one line for a reason that lasts a second and is not the one printed last.
 ///
-/// In a burst of pushes, the reason changes with each owner, many times a second. The rest after a failure of the core is
-/// told at once: it may be as short as that second.
+/// In a burst of pushes, the reason changes with each owner, many times a second. The pause after a failure of the core
+/// is printed at once, because it may last only a second.
 final class WaitReport: Sendable {
-    /// How long a reason stands before it is told.
+    /// How long a reason must last before it is printed.
     static let delay = Duration.seconds(1)
 
     private let clock: any TimeSource
     private let tell: @Sendable (OwnershipWaitReason) -> Void
-    /// Calls ``tell``, which blocks where it writes to a pipe that is not read.
+    /// The thread that calls ``tell``, which blocks while it writes to a pipe that is not read.
     private let thread = SerialThread(name: "waits")
     private let state = Mutex(State())
 
@@ -52,12 +52,12 @@ final class WaitReport: Sendable {
         self.tell = tell
     }
 
-    /// Takes in another reason. Returns at once.
+    /// Records a new reason. Returns at once.
     func hear(_ reason: OwnershipWaitReason) {
         state.withLock { state in
             state.timer?.cancel()
             state.timer = nil
-            // A core of its own that takes a moment to start is nothing to wait for.
+            // The start of this process's own core is no reason to report.
             state.reason = reason == .coreStart ? nil : reason
             switch reason {
             case .coreStart: break
@@ -76,7 +76,7 @@ final class WaitReport: Sendable {
         }
     }
 
-    /// Tells nothing more. Returns when all has been told.
+    /// Ends the report. Returns when all lines are printed.
     func end() async {
         state.withLock { state in
             state.timer?.cancel()

@@ -3,7 +3,7 @@ internal import CoreAPI
 internal import FoundationEssentials
 internal import Platform
 
-/// A message of the demo, as its server keeps it: RFC 5322, in one of the encodings that mail comes in.
+/// A message of the demo on its server: RFC 5322, in one of the usual encodings of mail.
 struct DemoMail: Sendable {
     let number: Int
     let callID: CallID

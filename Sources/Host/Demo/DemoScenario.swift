@@ -31,7 +31,7 @@ struct DemoScenario: Sendable {
         let times = try await mainComesAndGoes()
         try await afterwards()
         let history = try await Timeline(driver.group).history()
-        // The run is reported to its end before it is summed up.
+        // Print the rest of the timeline before the summary.
         following.cancel()
         _ = await following.result
         let told = recorder.revision
@@ -58,7 +58,7 @@ struct DemoScenario: Sendable {
                     try await Task.sleep(for: .milliseconds(90))
                 }
             }
-            // Not `waitForAll`, which lets the others wait on when one has failed.
+            // Not `waitForAll`, with which the others would wait on after one has failed.
             for try await _ in group {}
         }
     }
@@ -116,7 +116,7 @@ struct DemoScenario: Sendable {
         return killed.duration(to: acquired.entry.at)
     }
 
-    /// One more push, as if nothing had happened.
+    /// Sends one more push after the faults, which must work as usual.
     private func afterwards() async throws {
         try await reporter.act("The next push")
         try await deliver(14)

@@ -23,16 +23,16 @@ struct DemoServer: Sendable {
     func deliver(_ mail: DemoMail) async throws {
         try await thread.run { [path] in
             let name = mail.fileName
-            // Not by Foundation, which opens it so that an Executor which is started meanwhile has it open for writing
-            // as long as it runs: a core leaves such a message alone.
+            // Not with Foundation, which opens it without close-on-exec: an Executor that starts meanwhile would have
+            // it open for writing, and a core skips such a message.
             try OpenFile(path: path + "/tmp/" + name, .createNew).write(Array(mail.content.utf8), at: 0)
             try FileManager.default.moveItem(atPath: path + "/tmp/" + name, toPath: path + "/new/" + name)
         }
     }
 
-    /// Has a message tried again that cores have set aside as one that ends processes, as `maildir --retry poison` does.
+    /// Gives back a message that cores have set aside because it ended processes, as `maildir --retry poison` does.
     ///
-    /// - Returns: False where it was not set aside.
+    /// - Returns: False if it was not set aside.
     func retry(_ mail: DemoMail, in group: any SharedGroup) async throws -> Bool {
         let found = try await thread.run { [path] in try SetAsideMessage.toRetry(.poison, of: path) }
         guard let found, let index = found.callIDs.firstIndex(of: mail.callID),

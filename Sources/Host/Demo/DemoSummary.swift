@@ -69,7 +69,7 @@ final class DemoTally: Sendable {
 
     private let state = Mutex(State())
 
-    /// Takes note of a push.
+    /// Counts a push.
     func add(_ mail: DemoMail) {
         state.withLock { state in
             state.pushes += 1
@@ -77,7 +77,7 @@ final class DemoTally: Sendable {
         }
     }
 
-    /// Takes note of a line.
+    /// Counts a line.
     func add(_ line: ExecutorLine) {
         guard line.event == "message" else { return }
         state.withLock { $0.printed[line.callID, default: []].append(line.text ?? "") }

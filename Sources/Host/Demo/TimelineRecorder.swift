@@ -3,21 +3,21 @@ internal import CoreAPI
 internal import CoreAPITesting
 internal import ProgramOutput
 
-/// Follows a timeline and lets others wait for expected entries.
+/// Follows a timeline and lets callers wait for expected entries.
 final class TimelineRecorder: Sendable {
     private let records = Box<[TimelineRecord]>([])
-    /// The error that ended ``follow(_:_:)``: no entry comes any more.
+    /// The error that ended ``follow(_:_:)``, after which no entry comes.
     private let failure = Box<(any Error)?>(nil)
 
     /// The last commit that was seen.
     var revision: Revision { records.value.last?.revision ?? .zero }
 
-    /// Takes the entries of the timeline, and passes each on, until cancelled. An error ends all that wait as well.
+    /// Takes the entries of the timeline and passes each on, until cancelled. An error also ends all waits.
     func follow(_ follower: TimelineFollower, _ pass: (TimelineRecord) async throws -> Void) async throws {
         do {
             for try await event in follower {
                 guard case .record(let record) = event else { continue }
-                // Passed on before a waiter acts on it, so that the timeline is told in order.
+                // Passed on before a waiter acts on it, so that the entries are printed in order.
                 try await pass(record)
                 records.update { $0.append(record) }
             }
@@ -39,9 +39,9 @@ final class TimelineRecorder: Sendable {
     }
 }
 
-/// Returns what the demo waits for, when it is there.
+/// Waits until a value that the demo expects is there, and returns it.
 ///
-/// - Parameter expectation: It in words, for the failure at the limit.
+/// - Parameter expectation: The name of the expected value, for the error at the time limit.
 func awaited<Value>(_ expectation: String, _ look: () async throws -> Value?) async throws -> Value {
     var found: Value?
     do {

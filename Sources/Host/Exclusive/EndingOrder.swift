@@ -4,7 +4,7 @@ internal import Platform
 internal import ProgramOutput
 internal import Synchronization
 
-/// The order to the command of `exclusive` to end, because its ownership is over, and the line for people that reports
+/// Records that the command of `exclusive` was told to end, because its ownership has ended, and prints a line about
 /// it.
 final class EndingOrder: Sendable {
     private let isForPeople: Bool
@@ -12,7 +12,7 @@ final class EndingOrder: Sendable {
     private let errors = SerialThread(name: "errors")
     private let state = Mutex<(hasCome: Bool, telling: Task<Void, Never>?)>((false, nil))
 
-    /// - Parameter isTold: Whether people are told.
+    /// - - Parameter isTold: True to print the line.
     init(isTold: Bool) {
         isForPeople = isTold
     }
@@ -36,14 +36,13 @@ final class EndingOrder: Sendable {
         }
     }
 
-    /// Returns when people have been told.
+    /// Returns when the line is printed.
     func isTold() async {
         await state.withLock(\.telling)?.value
         await errors.run {}
     }
 
-    /// Returns the reason why the command is told to end. The participant's own view is enough: no other process is
-    /// asked.
+    /// Returns the reason why the command must end, from the participant's own view, without asking another process.
     private static func reason(in context: CoreContext) async -> String {
         if context.request?.reason == .budget { return "its budget (executor.budget) is used up" }
         if context.request?.reason == .cutOff { return "the group is out of reach and the lease nearly over" }

@@ -107,7 +107,7 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
         let program = ExclusiveProgram(command.map(\.bytes), grace: options.grace)
         let title = name ?? command[0].shown.pathParts.last ?? command[0].shown
         let (interrupts, interrupt) = AsyncStream.makeStream(of: Void.self)
-        // Begun before there is any state that a signal must end in order.
+        // The relay begins before there is any state that a signal must clean up.
         try SignalRelay.begin([.interrupt, .terminate, .hangUp, .quit, .user1, .user2]) { signal, isFromTerminal in
             // The terminal sends its signals to the command as well.
             let isHeard = isFromTerminal ? program.terminalSent(signal) : program.signal(signal)
@@ -128,7 +128,7 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
                 try await context.withGroup(as: description, for: "exclusive", until: deadline) { group in
                     let environment = CoordinationEnvironment(witness: try context.resolution.witness())
                     let variables = try context.resolution.variablesOfCore()
-                    // From here on: a group that cannot be opened in time is a failure of its own, not a refusal.
+                    // From here on, a group that cannot be opened in time is a failure of its own, not a refusal.
                     let limit = turn.watchClock(until: deadline)
                     defer { limit?.cancel() }
                     try await turn.check(group)
@@ -150,7 +150,7 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
         let waiting = Task { for await _ in interrupts { work.cancel() } }
         let result = await work.result
         waiting.cancel()
-        // The ownership is over by now, so this may wait.
+        // The ownership has ended, so this may wait.
         await order.isTold()
         if case .failure = result, let failure = turn.failure {
             status.set(refusedStatus)
@@ -167,7 +167,7 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
         }
     }
 
-    /// Returns true if a command line calls this command, as far as that can be told from an invalid one.
+    /// Returns true if a command line calls this command, as far as an invalid command line shows it.
     static func isNamed(in arguments: [String]) -> Bool {
         SharedCoreCommand.words(of: arguments).first == configuration.commandName
     }
@@ -186,7 +186,7 @@ enum ExclusiveRole: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-/// With what `exclusive` ends: the status of its command, else why there was none.
+/// The result of `exclusive`: the exit status of its command, else why the command did not run.
 final class ExclusiveStatus: Sendable {
     /// sharedcore itself failed, or refused.
     static let refusal: Int32 = 125
@@ -205,13 +205,13 @@ final class ExclusiveStatus: Sendable {
 }
 
 extension Resolution {
-    /// How `exclusive` handles ownership, and how long its command has from SIGTERM to SIGKILL: a little less than a Main
-    /// waits for a core that is stopping, so that the core is released in time.
+    /// Returns the options of `exclusive`, and the time of its command from SIGTERM to SIGKILL. It is a little shorter
+    /// than a Main waits for a stopping core, so that the ownership is released in time.
     func exclusiveOptions() throws(ConfigurationFailure) -> (coordination: CoordinationOptions, grace: Duration) {
         var options = try coordinationOptions()
         let bound = max(options.handoverTimeout, options.stopTimeout)
         let grace = bound - min(bound / 5, .seconds(1))
-        // A killed program may take a moment to be gone.
+        // A killed program may take a moment to end.
         options.stopTimeout = max(options.stopTimeout, grace + .seconds(5))
         return (options, grace)
     }

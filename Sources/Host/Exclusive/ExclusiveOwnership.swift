@@ -48,7 +48,7 @@ struct ExclusiveOwnership {
         do {
             try await start(takingOver, insisting, reporting)
         } catch {
-            // The command may have run all the same, and have been told to end before its start was heard of.
+            // The command may have run and been told to end before its start was reported.
             await letGo()
             guard let status = await status() else { throw error }
             return status
@@ -68,12 +68,12 @@ struct ExclusiveOwnership {
     }
 }
 
-/// A core that is a program: it runs while the program does.
+/// A core that is a program: it runs as long as the program does.
 struct ExclusiveCore: Core {
     let program: ExclusiveProgram
     /// The variables of the program's environment that are added to this process's, or differ from them.
     let variables: [String: String]
-    /// Called when the program is told to end, because its ownership is over. It must not block.
+    /// Called when the program is told to end because its ownership has ended. It must not block.
     let onOrder: @Sendable (CoreContext) -> Void
 
     func start(in context: CoreContext) async throws {
@@ -86,7 +86,7 @@ struct ExclusiveCore: Core {
         let pid = try await program.start(
             variables: variables.merging(CoreVariables.of(context)) { _, own in own })
         FailPoint.hit("exclusive.beforeNote")
-        // Before it runs: a command that has undone its tie to this process is known by the note alone.
+        // Written before the program runs: if a command removes its tie to this process, only this note identifies it.
         do {
             try await FormerCommand.note(pid, in: context.store, forgetting: ended)
         } catch {
@@ -96,13 +96,13 @@ struct ExclusiveCore: Core {
         program.begin()
     }
 
-    /// Returns only when the program is gone, and when the core is told to stop: that its program has ended is for
-    /// the program's caller to act upon, and no fault of the core.
+    /// Returns when the program has ended and the core is told to stop. The end of the program is not a failure of the
+    /// core: the caller of the program handles it.
     func iterate(in context: CoreContext) async throws {
         _ = await program.end(lease: { context.store.lease }, onOrder: { onOrder(context) })
         while true { try await Task.sleep(for: .seconds(3600)) }
     }
 
-    /// Nothing is left when `iterate` has returned. A start that threw has left nothing either.
+    /// Does nothing: `iterate` returns, and a failed start throws, only after everything has ended.
     func stop() async {}
 }

@@ -8,7 +8,7 @@ internal import Synchronization
 final class ExclusiveProgram: Sendable {
     private enum State {
         case waiting
-        /// Being started; the signals that came meanwhile.
+        /// The program is being started; these signals came meanwhile.
         case starting([ProcessSignal])
         /// A process, which is the command from ``ExclusiveProgram/begin()`` on; whether it was sent a signal.
         case running(AttendedProgram, isSignalled: Bool)
@@ -17,10 +17,10 @@ final class ExclusiveProgram: Sendable {
 
     /// The command and its arguments, byte by byte.
     private let command: [[UInt8]]
-    /// How long it has from SIGTERM to SIGKILL when it is to let go.
+    /// The time from SIGTERM to SIGKILL when the core must be released.
     private let grace: Duration
     private let state = Mutex(State.waiting)
-    /// The pipe that tells the process that it may become the command; closed by its end.
+    /// The pipe that tells the process to become the command; its end closes the pipe.
     private let leave = Mutex<OpenFile?>(nil)
 
     init(_ command: [[UInt8]], grace: Duration) {
@@ -28,10 +28,12 @@ final class ExclusiveProgram: Sendable {
         self.grace = grace
     }
 
-    /// Starts the process; again only where the former one failed to start or was withdrawn. It waits for ``begin()``.
+    /// Starts the process, which waits for ``begin()``. May be called again only if the former process failed to start
+    /// or was withdrawn.
     ///
-    /// - Parameter variables: What its environment has more or otherwise than this process's.
-    /// - Returns: Its process number.
+    /// - Parameter variables: The variables that its environment has in addition to, or in place of, those of this
+    ///   process.
+    /// - Returns: Its process id.
     func start(variables: [String: String] = [:]) async throws -> Int32 {
         let isFirst = state.withLock { state in
             guard case .waiting = state else { return false }
@@ -41,8 +43,9 @@ final class ExclusiveProgram: Sendable {
         guard isFirst else { throw CommandFailure(.unavailable, "the command has run already") }
         do {
             let pipe = try Pipe()
-            // Such as SIGPIPE, which is ignored here, so that a closed pipe shows as an error. No signal is blocked: a command
-            // that got them so would hear neither the SIGTERM of a hand-over nor those that are passed on.
+            // The command gets the dispositions with which this process was started; SIGPIPE, for example, is ignored
+            // only here. No signal is blocked: a command with blocked signals would receive neither the SIGTERM of a
+            // hand-over nor relayed signals.
             let signals = OwnProcess.Signals(ignored: OwnProcess.startedSignals.ignored, blocked: 0)
             let gate = StartGate.arguments(
                 for: [], as: .command, leave: pipe.output.descriptor, signals: signals)
@@ -69,17 +72,17 @@ final class ExclusiveProgram: Sendable {
         state.withLock { state in if case .waiting = state { true } else { false } }
     }
 
-    /// Lets the process become the command.
+    /// Tells the process to become the command.
     func begin() {
-        // One that has ended meanwhile does not hear it.
+        // A process that has ended meanwhile does not read it.
         leave.withLock { leave in
             try? leave?.writeStream([1])
             leave = nil
         }
     }
 
-    /// Ends the process in place of ``begin()``: the command was never started, and may be started later. One that was sent a
-    /// signal is not, since that was to end it.
+    /// Ends the process in place of ``begin()``: the command has not been started, and may be started later, unless it
+    /// was sent a signal that was to end it.
     func withdraw() async {
         guard case .running(let program, _) = state.withLock({ $0 }) else { return }
         leave.withLock { $0 = nil }
@@ -112,14 +115,14 @@ final class ExclusiveProgram: Sendable {
 
     private static func pass(_ signal: ProcessSignal, to program: AttendedProgram) {
         program.signal(signal)
-        // In case it is stopped, so that it can hear.
+        // A stopped process must continue to receive the signal.
         if [.terminate, .hangUp, .interrupt, .quit].contains(signal) { program.signal(.continue) }
     }
 
-    /// Takes note of a signal that the terminal sends to all that run. While it is being started there may be nothing yet to
-    /// hear it, so it is sent when there is.
+    /// Records a signal that the terminal sends to all processes of its foreground group. A program that is being
+    /// started may not receive it, so it is sent again once the program runs.
     ///
-    /// - Returns: Whether it is or was heard.
+    /// - Returns: True if the program receives or has received the signal.
     func terminalSent(_ signal: ProcessSignal) -> Bool {
         state.withLock { state in
             switch state {
@@ -135,16 +138,16 @@ final class ExclusiveProgram: Sendable {
         }
     }
 
-    /// How long before the end of its owner's session it is killed.
+    /// How long before the end of its owner's session the command is killed.
     private static let killMargin = Duration.milliseconds(100)
 
-    /// Waits for the end of the command. If the task is cancelled, the command is asked to end. It is killed when its time is over,
-    /// or shortly before the owner's session may be.
+    /// Waits for the end of the command. If the task is cancelled, the command is sent SIGTERM. It is killed when its
+    /// time is over, or shortly before the owner's session may end.
     ///
     /// - Parameters:
-    ///   - lease: Until when that session is known to stand; nil where it ends with its process.
-    ///   - onOrder: Called when it is asked to end. It must not block.
-    /// - Returns: Its exit status as a shell has it; nil when it was not started.
+    ///   - lease: The time until which the session is known to last; nil if it ends with its process.
+    ///   - onOrder: Called when it is sent SIGTERM. It must not block.
+    /// - Returns: Its exit status as in a shell; nil if it was not started.
     func end(
         lease: @escaping @Sendable () -> SessionLease? = { nil }, onOrder: @Sendable () -> Void = {}
     ) async -> Int32? {
@@ -152,9 +155,9 @@ final class ExclusiveProgram: Sendable {
         return await withTaskCancellationHandler {
             await program.end()
         } onCancel: {
-            // One that has ended by itself loses its ownership for that reason.
+            // A command that has ended by itself releases its ownership for that reason.
             guard program.signal(.terminate) else { return }
-            // In case it is stopped, so that it can hear.
+            // A stopped process must continue to receive the signal.
             program.signal(.continue)
             let clock = SystemClock()
             let limit = clock.now().advanced(by: grace)
@@ -180,7 +183,7 @@ enum CommandSearch {
         let message: String
     }
 
-    /// Checks that a command can be started, before anything is owned for it. Names and paths are bytes.
+    /// Checks that a command can be started, before the core is acquired for it. Names and paths are bytes.
     static func check(_ name: [UInt8], path: [UInt8]?) throws(Failure) {
         let shown = "“\(ProgramText.escaped(name))”"
         switch ProgramSearch.find(name, path: path) {

@@ -5,28 +5,29 @@
     internal import ProgramOutput
     internal import ZMQBackend
 
-    /// Reads the list of a hub's clients again whenever its file has changed, so that a key which is taken off the list
-    /// has no connection a moment later.
+    /// Reads the list of a hub's clients again whenever its file has changed, so that the connection of a removed key
+    /// is closed shortly after.
     ///
-    /// The directory's events tell of a list that is written, or takes its name. Behind a link, which may be turned without
-    /// an event, the list is read each second.
+    /// Events of the directory report that a list was written or renamed. If the path is a symbolic link, whose target
+    /// may change without an event, the list is read each second.
     final class ClientListWatch: Sendable {
         /// The content of the list, now and after each change. The stream ends with ``stop()``.
         let changes: AsyncStream<[String: ClientRights]>
         private let stopping: EventCounter
 
-        /// Time after which the file is read again without an event: some changes have none, such as those of a file that
-        /// is mounted into a container, of a list that is removed, or of a directory that is replaced.
+        /// The time after which the file is read again without an event. Some changes cause none, such as those of a
+        /// file that is mounted into a container, the removal of the list, or the replacement of its directory.
         static let longestPause = Duration.seconds(60)
         private static let unwatchedPause = Duration.seconds(1)
-        /// Time after an event until a list is read that a program has open for writing. It doubles from there up to
-        /// ``unwatchedPause``: the event of the writer's end may come before the writer counts as gone.
+        /// The time between reads while a program has the list open for writing. It doubles up to ``unwatchedPause``:
+        /// the event of the close may come before the kernel reports that no writer is left.
         private static let shortestPause = Duration.milliseconds(100)
 
         /// - Parameters:
         ///   - path: The absolute path of the list.
-        ///   - patience: How long a program may have the list open for writing until that is said.
-        ///   - wait: Waits until one of the descriptors is readable, at most so long, as ``Poll`` does; tests pass their own time.
+        ///   - patience: How long a program may have the list open for writing before a warning.
+        ///   - wait: Waits until one of the descriptors is readable, or for the given time, as ``Poll`` does. Tests use
+        ///     their own clock.
         init(
             of path: String, logger: Logger, patience: Duration = .seconds(5),
             wait: @escaping @Sendable ([Int32], Duration) -> [Bool] = { Poll.wait(for: $0, timeout: $1) }
@@ -47,8 +48,8 @@
                 var (known, problem): ([String: ClientRights]?, String?)
                 var writtenSince: BootInstant?
                 var writtenPause = Self.shortestPause
-                /// Keeps the list in force and logs the reason once: an unreadable line may be the one that was to be
-                /// removed.
+                /// Keeps the list in force and logs the reason once. Accepting the rest of an unreadable list could let
+                /// in a key that was to be removed.
                 func keep(because sentence: String) {
                     if problem != sentence { logger.error("the list of clients is not read again: \(sentence)") }
                     problem = sentence

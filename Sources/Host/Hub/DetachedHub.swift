@@ -7,12 +7,12 @@
     internal import SharedCoreConfiguration
     internal import ZMQBackend
 
-    /// A hub that is started in the background, in a session of its own and with its standard error in a log: a daemon, or one
-    /// that ends with this process.
+    /// A hub that runs in the background, in a session of its own, with its standard error in a log file. It is a
+    /// daemon, or ends with this process.
     struct DetachedHub: Sendable {
         let context: CommandContext
 
-        /// How long a hub may take to listen.
+        /// The time limit until a hub listens.
         private static let patience = Duration.seconds(30)
         /// The size in bytes above which the log is emptied when a hub starts.
         private static let logByteCount = 1 << 20
@@ -29,7 +29,7 @@
             if let failure { throw failure }
         }
 
-        /// Starts one that the kernel kills with this process, and returns when it listens.
+        /// Starts a hub that the kernel kills with this process, and returns when it listens.
         func startTied() async throws {
             let log = try self.log()
             let variables = try context.resolution.hubVariables()
@@ -61,7 +61,7 @@
         /// Starts a hub, and kills it if it has not reported in time that it listens.
         ///
         /// - Parameter patience: The time until then.
-        /// - Returns: Why there is no hub; nil when it listens.
+        /// - Returns: Why no hub was started; nil if it listens.
         static func start(
             _ program: String, _ variables: [String: String], log: OpenFile, patience: Duration
         ) throws -> CommandFailure? {
@@ -86,8 +86,8 @@
             let message = String(decoding: said ?? [], as: UTF8.self)
                 .split(whereSeparator: \.isNewline).joined(separator: " ")
             if said != nil, message == HubReport.listening { return .listening(hub) }
-            // One that has said why it cannot listen is about to end. One that has said nothing could not be stopped later: it
-            // has no lock yet that names it.
+            // A hub that has reported why it cannot listen is about to end. A hub that has reported nothing must be
+            // killed now: it has no lock that would identify it later.
             let status = try hub.waitForEnd(until: deadline)
             let sentence =
                 status.map { $0 == StartedProgram.unknownStatus ? "the hub ended" : "the hub ended with status \($0)" }
@@ -108,7 +108,8 @@
                 program, ["hub", "--report-to", "3"], variables: variables,
                 streams: [nothing, nothing, log, pipe.input],
                 ownSession: true, endsWithThread: endsWithThread,
-                // The program of a core may have started it, and does not take it along: others use it.
+                // If the program of a core has started the hub, the hub must not end with the core, because others use
+                // it.
                 omitting: Set(LaunchMark.Role.allCases.map(\.variable)))
             return (hub, pipe.output)
         }

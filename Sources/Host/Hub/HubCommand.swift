@@ -49,7 +49,7 @@
 
         private func serve(in context: CommandContext) async throws {
             let report = HubReport(descriptor: reportTo)
-            // A dump would have the keys, which the library keeps in memory of its own.
+            // A core dump would contain the keys, which the library has in its memory.
             if case .tcp = try context.resolution.hubEndpoint() { OwnProcess.makeNoCoreDump() }
             let (failures, failed) = AsyncStream.makeStream(of: SharedCoreError.self)
             let hub: Hub
@@ -66,7 +66,7 @@
             } else {
                 context.logger.notice("\(sentence)")
             }
-            // One that a client has started is no service.
+            // A hub that a client has started is not a service.
             let notifier = ServiceNotifier(
                 environment: reportTo == nil ? context.resolution.environment : [:], process: OwnProcess.pid)
             notifier.ready(sentence)
@@ -90,12 +90,12 @@
             if let failure { throw CommandFailure(failure) }
         }
 
-        /// Lets in the keys that the list of clients names, until this task is cancelled.
+        /// Applies the list of clients' keys until this task is cancelled.
         private static func followList(for hub: Hub, in context: CommandContext) async throws {
             guard case .tcp = try context.resolution.hubEndpoint(),
                 let path = try context.resolution.absolutePath(Settings.zmqClientKeys)
             else {
-                // Nothing ever comes.
+                // Nothing changes: wait until the task is cancelled.
                 for await _ in AsyncStream(Never.self, { _ in }) {}
                 return
             }
@@ -116,7 +116,7 @@
                 return try await Hub.start(options)
             } catch {
                 let failure = CommandFailure(error)
-                // An endpoint or a path that is none is the configuration's fault, not that of the command's arguments.
+                // An invalid endpoint or path comes from the configuration, so the status is not that of wrong usage.
                 throw CommandFailure(failure.status == .usage ? .configuration : failure.status, failure.message)
             }
         }

@@ -9,7 +9,7 @@
 
         private let pipe: Mutex<OpenFile?>
 
-        /// - Parameter descriptor: The descriptor to write to; nil when no process asks.
+        /// - Parameter descriptor: The descriptor to write to; nil if no process waits for the report.
         init(descriptor: Int32?) {
             pipe = Mutex(descriptor.map { OpenFile(owning: $0, path: "report") })
         }

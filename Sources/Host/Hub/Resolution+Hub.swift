@@ -25,7 +25,7 @@
             return options
         }
 
-        /// The keys of a hub that is reached over a network.
+        /// Returns the keys of a hub with a network endpoint.
         private func hubKeys(for endpoint: HubEndpoint) throws(ConfigurationFailure) -> CurveHubKeys? {
             guard case .tcp = endpoint else { return nil }
             let secret = try absolutePath(Settings.zmqSecretKey)
@@ -98,7 +98,7 @@
                     + "zmq.clientKeys is for the hub, and zmq.hubKey for its clients.")
         }
 
-        /// Returns what a key of the configuration leads to; an error names the key and its place.
+        /// Returns the result of a conversion of a setting; an error names the setting and its source.
         private func value<Value, Result>(
             of setting: Setting<Value>, _ read: () throws(SharedCoreError) -> Result
         ) throws(ConfigurationFailure) -> Result {

@@ -5,14 +5,15 @@
 
     /// The hub of a command that plays in a temporary group: it ends with the command, also when that one is killed.
     enum ScratchHub {
-        /// Plays in a group behind a hub of its own, which keeps it in files of the directory.
+        /// Runs a body with a temporary group behind a hub of its own, which stores the group in files of the
+        /// directory.
         static func serving<Value: Sendable>(
             _ directory: String, in context: CommandContext, _ play: (CommandContext) async throws -> Value
         ) async throws -> Value {
             var settings = ScenarioGroup.settings(in: directory)
             settings[Settings.zmqEndpoint.name] = "ipc://\(directory)/hub"
             settings[Settings.zmqStorage.name] = "files"
-            // Of the command's processes, none that is killed in the middle of its start leaves a hub behind.
+            // The command's processes start no hub, so a process that is killed during its start leaves none behind.
             settings[Settings.zmqHub.name] = "none"
             let own = context.with(settings)
             return try await ScenarioGroup.playing {

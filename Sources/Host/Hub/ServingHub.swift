@@ -10,7 +10,7 @@ internal import SharedCoreConfiguration
 /// The place of a group's hub on this machine, and the process that serves there.
 struct ServingHub: Hashable, Sendable {
     let endpoint: String
-    /// Nil where none serves.
+    /// The process id of the hub; nil if none serves.
     let pid: Int32?
 
     var json: JSONObject { ["endpoint": .text(endpoint), "pid": pid.map { .integer(Int64($0)) } ?? .null] }

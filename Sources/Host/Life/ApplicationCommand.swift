@@ -4,7 +4,7 @@ internal import Lifecycle
 internal import ProgramOutput
 internal import SharedCoreConfiguration
 
-/// `application`: says for an application how it stands.
+/// `application`: sets an application's lifecycle state on its behalf.
 struct ApplicationCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "application", abstract: "Say how an application stands, for one that does not say it itself.",

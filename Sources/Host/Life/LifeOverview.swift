@@ -5,8 +5,8 @@ internal import Platform
 internal import ProgramOutput
 internal import SharedCoreConfiguration
 
-/// The background life of a group, as `status` shows it: how its applications stand, which levels their services have,
-/// and when the keep-alives are due.
+/// The background life of a group, as `status` shows it: the states of its applications, the levels of their services,
+/// and the times of the next keep-alives.
 struct LifeOverview: Sendable {
     private let applications: [ApplicationReport]
     private let levels: ServiceLevelTable
@@ -74,7 +74,7 @@ struct LifeOverview: Sendable {
             let who = session.map { "\($0.role) pid \($0.process.pid)" } ?? "session \(application.session)"
             return "life      \(who): \(application.state)" + (application.isOwn ? "" : ", as another one says")
         }
-        // Services have levels for applications that tell their state; without any, the table is only the configuration.
+        // Service levels depend on the states of applications; without any state, the table is only the configuration.
         for state in applications.isEmpty ? [] : Settings.levelledStates {
             let reduced = Service.allCases.compactMap { service -> String? in
                 let level = levels.level(of: service, in: ServiceConditions(state))

@@ -11,7 +11,7 @@ struct JSONText: Hashable, Sendable {
 
     init(_ bytes: [UInt8]) throws(NoJSON) {
         guard JSONGrammar.accepts(bytes) else { throw NoJSON() }
-        // In JSON, line breaks stand between the parts of a value, never in them.
+        // In valid JSON, line breaks are only between values, never inside of one.
         text = String(decoding: bytes.map { $0 == 0x0a || $0 == 0x0d ? 0x20 : $0 }, as: UTF8.self)
     }
 

@@ -171,7 +171,7 @@ struct MailboxLine {
         }
     }
 
-    /// For people: the message alone where there is one.
+    /// The text line: only the message, if there is one.
     var text: String {
         if let message { return ValueText.oneLine(message.text) }
         if let missed { return "lagged\t\(missed) passed over" }

@@ -4,7 +4,7 @@ internal import Logging
 internal import SharedCoreConfiguration
 internal import Wormholes
 
-/// `mailbox listen`: the events of a mailbox, as they come.
+/// `mailbox listen`: prints the events of a mailbox as they come.
 struct MailboxListen: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "listen", abstract: "Print what is sent to a mailbox as it comes, and leave it there.",

@@ -65,7 +65,8 @@ struct MailboxSend: HostCommand, TakesBytes {
             let wormhole = options.wormhole(in: group)
             let kept = lifetime.map { Lifetime.expiring(after: $0) } ?? .persistent
             if queue {
-                // With the rest of the record around it; else its refusal would be that of a full queue.
+                // Checks the whole record: otherwise a message that is too large would be refused as if the queue were
+                // full.
                 try require(wormhole.byteCount(of: text, in: QueueID(id, codec: JSONText.codec)))
                 try await send(text, kept: kept, through: wormhole, printing: context.output)
             } else {

@@ -1,7 +1,7 @@
 internal import Platform
 internal import SharedCoreConfiguration
 
-/// Tells Prometheus the host's figures: HTTP/1.1, GET only, one request for each connection.
+/// Serves the host's metrics to Prometheus: HTTP/1.1, GET only, one request for each connection.
 enum MetricsServer {
     private static let maximumHeadByteCount = 8 << 10
 

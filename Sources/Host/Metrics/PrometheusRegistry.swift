@@ -1,13 +1,13 @@
 internal import CoreMetrics
 internal import Synchronization
 
-/// The figures of this process, for Prometheus: the target of swift-metrics, and the text that is read.
+/// The metrics of this process: the backend for swift-metrics, and the text that Prometheus reads.
 ///
 /// Source: https://prometheus.io/docs/instrumenting/exposition_formats/, text format 0.0.4.
 final class PrometheusRegistry: MetricsFactory {
     private struct Identity: Hashable, Comparable {
         let name: String
-        /// The labels as they are written, in their order.
+        /// The labels in their output form and order.
         let labels: String
 
         static func < (left: Identity, right: Identity) -> Bool {
@@ -46,7 +46,7 @@ final class PrometheusRegistry: MetricsFactory {
         var text = ""
         var former: String?
         for (identity, series) in series.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
-            // The series of one name stand together, under one line of description.
+            // The series of one name are adjacent, below one line of description.
             if identity.name != former { text += "# TYPE \(identity.name) \(series.kind.rawValue)\n" }
             former = identity.name
             text += series.lines(name: identity.name, labels: identity.labels)
@@ -54,8 +54,7 @@ final class PrometheusRegistry: MetricsFactory {
         return text
     }
 
-    /// Returns the series of a name and its labels. One that is there already is used again and keeps the kind that it
-    /// was made as.
+    /// Returns the series of a name and its labels. An existing series is used again and keeps its kind.
     private func find(_ label: String, _ dimensions: [(String, String)], _ kind: PrometheusSeries.Kind)
         -> PrometheusSeries
     {

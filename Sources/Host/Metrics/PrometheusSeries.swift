@@ -79,7 +79,7 @@ final class PrometheusSeries: CounterHandler, MeterHandler, RecorderHandler, Tim
     }
 }
 
-/// Names and values in the form that Prometheus takes.
+/// Names and values in the form that Prometheus accepts.
 enum PrometheusName {
     /// The name of a metric: letters, digits, `_` and `:`.
     static func metric(_ text: String) -> String { name(text, mayHave: ":") }

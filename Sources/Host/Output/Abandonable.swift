@@ -1,7 +1,7 @@
 internal import CoreAPI
 internal import Platform
 
-/// Calls that may block for ever, such as reading a person's input, and that cannot be interrupted.
+/// Runs calls that may block for ever and cannot be interrupted, such as reading a user's input.
 enum Abandonable {
     /// Runs `body` on a thread. A cancelled task waits no longer than `grace` for it and leaves the thread to itself.
     ///

@@ -15,8 +15,8 @@ enum CutJSON {
         mutating func mayEnd(at count: Int, with ending: String = "") { end = (count, ending, closers) }
     }
 
-    /// Returns the text up to the last place at which it can be ended, ended there: a string by “…” and a quote, then
-    /// all that is open. Nil for bytes that do not begin an object or a list.
+    /// Returns valid JSON from the beginning of a cut text: up to the last place at which it can end, with “…” in a cut
+    /// string and the closing characters of all open values. Nil for bytes that do not begin an object or a list.
     static func completed(_ bytes: [UInt8]) -> [UInt8]? {
         var scan = Scan()
         var index = 0
@@ -63,7 +63,7 @@ enum CutJSON {
         return 1
     }
 
-    /// Returns whether bytes begin with the escape of the second half of a character, which means nothing without the
+    /// Returns whether bytes begin with the escape of the second half of a character, which is invalid without the
     /// first.
     private static func isLowSurrogate(_ bytes: ArraySlice<UInt8>) -> Bool {
         let escape = bytes.prefix(4).map { $0 | 0x20 }

@@ -11,7 +11,7 @@ struct LineLimit {
 
     /// - Parameters:
     ///   - unit: The unit of the count in the singular, for messages.
-    ///   - stop: Called when the time is over; it ends the source of the lines.
+    ///   - stop: Called at the end of the time; it must end the source of the lines.
     init(
         count: UInt64?, of unit: String = "line", until deadline: CommandDeadline,
         stop: @escaping @Sendable () -> Void
@@ -37,9 +37,9 @@ struct LineLimit {
         timer?.cancel()
     }
 
-    /// Evaluates the end of the input.
+    /// Checks the count at the end of the input.
     ///
-    /// - Throws: With status 1 when less has come than was wanted.
+    /// - Throws: A failure with status 1 if too few came.
     func judge() throws(CommandFailure) {
         if deadline.isOver {
             guard count == nil, printed > 0 else {
@@ -62,7 +62,7 @@ struct CommandDeadline: Sendable {
         instant = timeout.map { clock.now().advanced(by: $0) }
     }
 
-    /// The rest of the time; nil without a limit.
+    /// The remaining time; nil without a limit.
     var left: Duration? { instant.map { clock.now().duration(to: $0) } }
 
     var isOver: Bool { left == .zero }

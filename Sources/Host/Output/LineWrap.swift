@@ -1,7 +1,7 @@
 /// Wraps the lines of a table for a narrow terminal.
 enum LineWrap {
-    /// Breaks a line at spaces into lines of at most `width` characters. The second line and all later ones begin below the
-    /// second column of the first. A word that is too wide has a line of its own.
+    /// Breaks a line at spaces into lines of at most `width` characters. The second line and all later ones begin below
+    /// the second column of the first. A word wider than `width` has a line of its own.
     static func lines(of line: String, width: Int) -> [String] {
         let indent = String(repeating: " ", count: min(indentation(of: line), width / 2))
         var lines: [String] = []
@@ -18,8 +18,8 @@ enum LineWrap {
         return lines + [String(rest)]
     }
 
-    /// Returns the column of the second part of a line, behind two spaces or more; two more than the line's indentation if there
-    /// is no second part.
+    /// Returns the column of the second part of a line, which two or more spaces separate; if there is none, two more
+    /// than the line's indentation.
     private static func indentation(of line: String) -> Int {
         let leading = line.prefix { $0 == " " }.count
         let text = line.dropFirst(leading)

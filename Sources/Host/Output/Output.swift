@@ -14,24 +14,23 @@ final class Output: Sendable {
         self.json = json
     }
 
-    /// Prints a result in the form that was asked for. A text is one line, with tabs; other characters that act on a
-    /// terminal or on a reader of lines are escaped, so that no foreign text in it begins a line.
+    /// Prints a result as text or JSON, as the user chose. A text is one line and may have tabs. Other control
+    /// characters are escaped, so that foreign text can neither control the terminal nor begin a line.
     ///
-    /// - Throws: ``OutputClosed`` when no process reads any more, ``OutputFailed`` when it cannot be written.
+    /// - Throws: ``OutputClosed`` when the reader has closed the pipe, ``OutputFailed`` when it cannot be written.
     func emit(text: @autoclosure () -> String, json object: @autoclosure () -> JSONObject) async throws {
         try await write(line: json ? object().line : ProgramText.inLocale(ProgramText.columns(text())))
     }
 
-    /// Prints a result that is content of the group, as ``emit(text:json:)`` does, but without replacing characters for the
-    /// locale.
+    /// Prints content of the group, as ``emit(text:json:)`` does, but without replacing characters for the locale.
     ///
     /// - Throws: As ``emit(text:json:)``.
     func emit(data: @autoclosure () -> String, json object: @autoclosure () -> JSONObject) async throws {
         try await write(line: json ? object().line : ProgramText.columns(data()))
     }
 
-    /// Prints a result of several lines for people. Each is one line, with any text: as in ``emit(text:json:)``, and
-    /// tabs are escaped as well. On a terminal, a line that is wider goes on below itself.
+    /// Prints a result of several text lines. Characters are escaped as in ``emit(text:json:)``, and tabs too. On a
+    /// terminal, a line that is too wide is wrapped below itself.
     ///
     /// - Throws: As ``emit(text:json:)``.
     func emit(lines: @autoclosure () -> [String], json object: @autoclosure () -> JSONObject) async throws {
@@ -82,13 +81,13 @@ final class Output: Sendable {
 
     /// Prints the receipt of a change, as ``emit(text:json:)`` prints results.
     ///
-    /// - Throws: ``OutputFailed``, also when the reader has gone: it asked for something to be done and does not learn
-    ///   that it was.
+    /// - Throws: ``OutputFailed``, also if the reader has closed the pipe, because it does not learn that the change
+    ///   was made.
     func confirm(text: @autoclosure () -> String, json object: @autoclosure () -> JSONObject) async throws {
         try await Self.requiringReader { try await emit(text: text(), json: object()) }
     }
 
-    /// Prints the receipt of a change that gives content of the group, as ``emit(data:json:)`` prints it.
+    /// Prints the receipt of a change that returns content of the group, as ``emit(data:json:)`` prints it.
     ///
     /// - Throws: As ``confirm(text:json:)``.
     func confirm(data: @autoclosure () -> String, json object: @autoclosure () -> JSONObject) async throws {
@@ -116,7 +115,7 @@ final class Output: Sendable {
         try await Self.run(body, until: end)
     }
 
-    /// Runs `body` until `end` says that no reader is left.
+    /// Runs `body` until `end` returns that no reader is left.
     static func run(
         _ body: @escaping @Sendable () async throws -> Void, until end: Task<Bool, any Error>
     ) async throws {
@@ -135,8 +134,8 @@ final class Output: Sendable {
         }
     }
 
-    /// Returns whether `end` says that no reader is left. A cancelled wait for it is no error of its own: the outcome
-    /// of the printing counts then.
+    /// Returns the result of `end`: true if no reader is left. If the wait for it is cancelled, the outcome of printing
+    /// counts.
     static func isClosed(by end: Task<Bool, any Error>) async throws -> Bool {
         do {
             return try await withTaskCancellationHandler {
@@ -149,7 +148,7 @@ final class Output: Sendable {
         }
     }
 
-    /// Prints bytes as they are.
+    /// Prints bytes unchanged.
     func write(_ bytes: [UInt8]) async throws {
         try await print { () throws(SystemCallError) in try StandardStream.output.write(bytes) }
     }

@@ -12,13 +12,13 @@ struct Paint: Hashable, Sendable {
         case magenta = 35
     }
 
-    /// Leaves texts as they are.
+    /// Changes no text.
     static let none = Paint(isOn: false)
 
     let isOn: Bool
 
-    /// Returns whether to paint standard output: it is a terminal that has colours, and NO_COLOR is not set
-    /// (no-color.org).
+    /// Returns the colours for standard output: if it is a terminal with colours and NO_COLOR is not set
+    /// (no-color.org), else none.
     static func forOutput(in environment: [String: String]) -> Paint {
         let isRefused = environment["NO_COLOR"].map { !$0.isEmpty } ?? false
         return Paint(isOn: !isRefused && environment["TERM"] != "dumb" && StandardStream.output.isTerminal)
@@ -33,9 +33,9 @@ struct Paint: Hashable, Sendable {
     private static let faint = 2
 }
 
-/// A text for people with colours of this program.
+/// A text with colours that this program sets.
 ///
-/// Its colours are beside the text and not in it, so that no text from outside can bring its own.
+/// The colours are stored separately from the text, so that foreign text cannot contain its own.
 struct PaintedText: Hashable, Sendable, ExpressibleByStringLiteral {
     private struct Piece: Hashable, Sendable {
         let text: String

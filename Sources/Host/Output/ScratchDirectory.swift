@@ -11,7 +11,7 @@ struct ScratchDirectory: Sendable {
         path = try Directory.makeTemporary("sharedcore-\(name)", in: environment["TMPDIR"])
     }
 
-    /// Removes it with all that is in it, or says that it could not.
+    /// Removes the directory and its content, or logs that this failed.
     func remove(logger: Logger) {
         do {
             try FileManager.default.removeItem(atPath: path)

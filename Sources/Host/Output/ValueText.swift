@@ -3,9 +3,9 @@ internal import FoundationEssentials
 internal import Platform
 internal import ProgramOutput
 
-/// A stored value as people and programs read it: text when it is UTF-8, else Base64.
+/// A stored value in the output: text if it is UTF-8, else Base64.
 enum ValueText {
-    /// Returns the fields of a JSON line for a value, `value` or `valueBase64`; null when there is none.
+    /// Returns the field of a JSON line for a value, `value` or `valueBase64`; null if there is no value.
     static func fields(_ value: [UInt8]?) -> (name: String, value: JSONValue) {
         guard let value else { return ("value", .null) }
         if let text = String(validating: value, as: UTF8.self) { return ("value", .text(text)) }
@@ -37,9 +37,10 @@ enum ValueText {
     static func oneLine(_ text: String) -> String { ProgramText.oneLine(text) }
 }
 
-/// A value that a command is given as an argument, or on standard input where the argument is “-”.
+/// A value that a command gets as an argument, or on standard input if the argument is “-”.
 enum InputValue {
-    /// Returns the value; of standard input at most `limit` bytes and one more, which tells that there are too many.
+    /// Returns the value. Reads at most `limit` bytes and one more from standard input; the extra byte shows that there
+    /// are too many.
     static func bytes(_ argument: ArgumentBytes, limit: Int) async throws -> [UInt8] {
         guard argument.bytes == [UInt8(ascii: "-")] else { return argument.bytes }
         return try await Abandonable.run(on: SerialThread(name: "input"), grace: .zero) {
@@ -49,9 +50,9 @@ enum InputValue {
 }
 
 extension Int {
-    /// So many of something, as people say it: “1 push”, “2 pushes”.
+    /// Returns a count with its noun: “1 push”, “2 pushes”.
     ///
-    /// - Parameter plural: The word for several; nil for one that only takes an s.
+    /// - Parameter plural: The plural; nil if it is the singular with an s.
     func counting(_ singular: String, _ plural: String? = nil) -> String {
         "\(self) " + (self == 1 ? singular : plural ?? singular + "s")
     }

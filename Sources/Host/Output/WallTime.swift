@@ -38,7 +38,7 @@ struct WallTime: Sendable {
     /// How long ago an instant was, for people.
     func age(of instant: BootInstant) -> String { text(of: instant.duration(to: now)) }
 
-    /// How long it is until an instant of this boot; nil once it has passed.
+    /// Returns the time until an instant of this boot; nil if it has passed.
     func left(until instant: BootInstant) -> String? {
         instant > now ? text(of: now.duration(to: instant)) : nil
     }

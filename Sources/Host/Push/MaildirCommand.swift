@@ -43,7 +43,7 @@ struct MaildirCommand: HostCommand {
 
     private func run(at path: String, in context: CommandContext) async throws {
         let thread = SerialThread(name: "maildir")
-        // A path that was mistyped has nothing set aside either.
+        // A mistyped path would list nothing, as if no message were set aside.
         _ = try await thread.run { () throws(SystemCallError) in try Directory(path: path) }
         if let folder { return try await retry(folder, at: path, on: thread, in: context) }
         let messages = try await thread.run { () throws(SystemCallError) in try SetAsideMessage.all(beside: path) }
@@ -57,8 +57,8 @@ struct MaildirCommand: HostCommand {
         }
     }
 
-    /// Gives the messages back, each once the group has forgotten what was answered in its place: else the core would take
-    /// it for one that was shown.
+    /// Gives the messages back, each after its substitute was removed from the inbox: else the core would regard the
+    /// message as shown.
     private func retry(
         _ folder: SideFolder, at path: String, on thread: SerialThread, in context: CommandContext
     ) async throws {
@@ -90,7 +90,7 @@ struct MaildirCommand: HostCommand {
             json: ["event": "retried", "count": .integer(Int64(count)), "left": .integer(Int64(left.count))])
     }
 
-    /// Why a message cannot be tried again now; nil when the group has forgotten what was answered in its place.
+    /// Returns why a message cannot be tried again now; nil if its substitute was removed from the inbox.
     private static func reasonToStay(_ callID: CallID, in inbox: Inbox) async throws(SharedCoreError) -> String? {
         do throws(SharedCoreError) {
             switch try await inbox.forgetNotice(of: callID) {

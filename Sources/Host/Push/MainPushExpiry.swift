@@ -5,7 +5,7 @@ internal import Mailboxes
 internal import Platform
 internal import ProgramOutput
 
-/// Ends the pushes that no Main has taken within `inbox.lifetime` (contract P13).
+/// Removes the pushes that no Main has taken within `inbox.lifetime` (contract P13).
 struct MainPushExpiry: Sendable {
     private let queue: MainPushQueue
     private let lifetime: Duration
@@ -22,7 +22,7 @@ struct MainPushExpiry: Sendable {
         self.clock = clock
     }
 
-    /// Works until the task is cancelled or the session is over. A problem is said once, until there is another one.
+    /// Runs until the task is cancelled or the session has ended. A problem is logged once, until it changes.
     func run() async {
         var told: String?
         while !Task.isCancelled {
@@ -30,7 +30,7 @@ struct MainPushExpiry: Sendable {
                 try await follow()
                 return
             } catch let error as SharedCoreError {
-                // The host ends with its session, and says so.
+                // The host ends with its session, and reports that.
                 guard error.code != .sessionEnded, error.code != .closed, error.code != .cancelled else { return }
                 if told != error.sentence {
                     logger.warning("pushes that no Main takes do not end in time: \(error.sentence)")
@@ -63,7 +63,7 @@ struct MainPushExpiry: Sendable {
                 if let sentence = try await queue.end(pushes.overdue(at: now)) {
                     logger.warning("no Main has taken in time: \(ValueText.oneLine(sentence))")
                 }
-                // One that was ended or taken is over in what the watch tells next.
+                // For a push that was taken or has ended meanwhile, the next event of the watch brings the change.
                 guard let next = pushes.nextEnd, next > now, alarm.map({ next < $0 }) ?? true else { continue }
                 alarm = next
                 group.addTask {

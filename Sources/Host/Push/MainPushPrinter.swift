@@ -5,8 +5,8 @@ internal import Platform
 internal import ProgramOutput
 internal import Synchronization
 
-/// Prints the pushes that a Main takes, and acknowledges each behind that (contract P13): killed in between, the next Main
-/// prints it again.
+/// Prints the pushes that a Main takes, and acknowledges each after it is printed (contract P13). If the process is
+/// killed in between, the next Main prints the push again.
 final class MainPushPrinter: Sendable {
     private let main: MainParticipant
     private let output: Output
@@ -40,7 +40,7 @@ final class MainPushPrinter: Sendable {
                 }
             }
         } catch is CoordinationError {
-            // The Main has ended, and says why.
+            // The Main has ended, and reports the reason.
         } catch is CancellationError {
         } catch {
             failure.withLock { $0 = error }
@@ -64,7 +64,8 @@ final class MainPushPrinter: Sendable {
             ])
     }
 
-    /// Acknowledges what was shown, also where the store refuses for a while: until then it stays in this Main's hand.
+    /// Acknowledges a push that was printed, and tries again while the store refuses. Until then the push stays in this
+    /// Main's hand.
     private func acknowledge(_ taken: TakenPush) async throws {
         while true {
             do throws(CoordinationError) {

@@ -5,7 +5,7 @@ internal import Platform
 internal import ProgramOutput
 internal import SharedCoreConfiguration
 
-/// `push`: tells the host that a push came.
+/// `push`: delivers a push to the host.
 struct PushCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "push", abstract: "Tell the host that a push came.",
@@ -90,7 +90,7 @@ struct PushCommand: HostCommand {
             let queue = try context.resolution.pushQueue(of: group)
             let revision = try await queue.send(push)
             let route = queue.route(of: push)
-            // Without a host no Executor starts, which nothing else would say.
+            // Without a host no Executor starts, and nothing else would report that.
             let isServed = try await group.get(HostRecord.key) != nil
             try await context.output.confirm(
                 text: "The push waits" + (route == .main ? " for Main" : "") + ", as revision \(revision)"
@@ -136,7 +136,7 @@ struct PushCommand: HostCommand {
 
     private func readPayload() async throws -> [UInt8] {
         guard let payload else { return [] }
-        // One more, which tells that there are too many.
+        // One more byte than allowed, which shows that there are too many.
         let limit = Push.maximumPayloadByteCount + 1
         do {
             return try await Abandonable.run(on: SerialThread(name: "input"), grace: .zero) {

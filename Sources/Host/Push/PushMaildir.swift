@@ -5,16 +5,16 @@ internal import MaildirCore
 internal import Platform
 internal import ProgramOutput
 
-/// Makes each new message of a Maildir a push. The messages stay where they are: a core takes them.
+/// Creates a push for each new message of a Maildir. The messages stay there until a core takes them.
 ///
-/// A message that a core has taken while no host watched stays in the inbox until it is acknowledged. If the Maildir is
-/// that of the group's cores, a message of the inbox that was not announced becomes a push as well.
+/// A message that a core took while no host watched stays in the inbox until it is acknowledged. If the Maildir is that
+/// of the group's cores, a push is also created for each such message.
 struct PushMaildir: Sendable {
     let path: String
     let queue: PushQueue
     /// The messages that the cores have taken.
     let inbox: Inbox
-    /// The Maildir that the cores take from; nil where they are programs.
+    /// The Maildir of the cores; nil if they are programs.
     let coreMaildir: String?
     let logger: Logger
     let stopping: StopSignal
@@ -43,20 +43,20 @@ struct PushMaildir: Sendable {
         self.memory = memory
     }
 
-    /// How many files and messages are announced at a time. All notes are in the memory of each Executor, with what a
-    /// core takes of it. A core considers as many files.
+    /// The maximum number of announced files and messages. Each Executor has all notes about them in its memory, beside
+    /// its core. A core reads as many files at a time.
     private static let noteLimit = 1_000
     private static let memoryOfNote = 24 << 10
     /// How many files of one read that are no push are named in the log.
     private static let namedCount = 10
-    /// A read of a large folder takes long, and must not take most of the time.
+    /// Reading a large folder takes long; it may use only a part of the time.
     private static let lookShare = 4
 
     /// How many call-ids are forgotten at once.
     private static let forgottenAtOnce = 250
 
-    /// Returns how many more messages may be announced now, and if the group has so much content that they must be few.
-    /// In that case, forgets the oldest acknowledged call-ids, except those with a file in the Maildir.
+    /// Returns how many more messages may be announced now, and true if the number is reduced because the group is
+    /// nearly full. In that case, removes the oldest acknowledged call-ids, except those with a file in the Maildir.
     private func room(beside known: [String: String]) async throws(SharedCoreError) -> (count: Int, isSlow: Bool) {
         let memory = await memory()
         let limit = memory.map { min(Self.noteLimit, Int(clamping: $0) / Self.memoryOfNote) } ?? Self.noteLimit
@@ -65,7 +65,7 @@ struct PushMaildir: Sendable {
             try await MailRoom.isFull(queue.group, memory: memory, part: MailRoom.announcedPart)
         }
         guard try await isFull() else { return (count, false) }
-        // The files of another Maildir are not known here.
+        // The call-ids with files in another Maildir are not known here.
         guard try await isCoreMaildir() else { return (min(count, 1), true) }
         let announced = Set(known.values)
         _ = try await inbox.forgetOldest(
@@ -79,7 +79,7 @@ struct PushMaildir: Sendable {
         var arrivals: MailArrivals?
         while !stopping.isRaised {
             do {
-                // Kept through all errors: it knows the messages that were there before.
+                // Kept over all errors, because it knows the messages that were there before.
                 if arrivals == nil { arrivals = try await open() }
                 if let arrivals { try await watch(arrivals) { told = nil } }
             } catch {
@@ -97,9 +97,8 @@ struct PushMaildir: Sendable {
         try await thread.run { [path] () throws(SharedCoreError) in try MailArrivals(path: path) }
     }
 
-    /// Returns true if the cores take from this Maildir, under this path or another. It may be moved meanwhile. Throws
-    /// if a path cannot be followed: if this Maildir passed for another, its messages would be forgotten and announced
-    /// again.
+    /// Returns true if this is the cores' Maildir, under this path or another. It may be moved meanwhile. Throws if a
+    /// path cannot be resolved: if the answer were false, its messages would be removed and announced again.
     private func isCoreMaildir() async throws(SharedCoreError) -> Bool {
         guard let coreMaildir else { return false }
         if path == coreMaildir { return true }
@@ -113,24 +112,24 @@ struct PushMaildir: Sendable {
         }
     }
 
-    /// The messages of the inbox that wait to be acknowledged; nil where the cores take from another Maildir.
+    /// Returns the messages of the inbox that wait to be acknowledged; nil if the cores use another Maildir.
     private func unacknowledged() async throws(SharedCoreError) -> [Inbox.Unacknowledged]? {
         try await isCoreMaildir() ? try await inbox.unacknowledged() : nil
     }
 
     /// Returns true if an announced message waits to be acknowledged: its file is in the Maildir, or the inbox has it.
-    /// False if the cores take from another Maildir.
+    /// False if the cores use another Maildir.
     func isWaiting(_ callID: CallID) async throws(SharedCoreError) -> Bool {
         guard try await isCoreMaildir() else { return false }
         do throws(SharedCoreError) {
             switch try await inbox.state(of: callID) {
             case .stored, .taken: return true
             case .acknowledged, .nothingToShow: return false
-            // The note of a file that is gone stays until the next read, which is within ten seconds.
+            // The note of a file that was removed stays until the next read, which is within ten seconds.
             case .absent: return try await queue.knownArrivals().values.contains(PushQueue.part(for: callID))
             }
         } catch {
-            // No Executor can show a record that is damaged or of another version.
+            // No Executor can show a damaged record or one of another version.
             guard error.code == .corrupt || error.code == .incompatible else { throw error }
             return false
         }
@@ -146,10 +145,10 @@ struct PushMaildir: Sendable {
         var wasFull = false
         var wasUnwatched = false
         var wasFullFolder = false
-        // At the start and where nothing has arrived for a while: arrivals tell of the rest.
+        // Read at the start and after a time without arrivals; arrivals report everything else.
         var mustReadInbox = true
         while !stopping.isRaised {
-            // Before the folders: a message that is stored and moved behind this is an arrival there.
+            // Read before the folders: a message that is stored and moved later is an arrival there.
             let waiting = mustReadInbox ? try await unacknowledged() : nil
             let (room, isSlow) = try await room(beside: known)
             let lookBegin = ContinuousClock.now
@@ -173,7 +172,7 @@ struct PushMaildir: Sendable {
                 if let waiting { try await pushUnannounced(waiting, known: &known) }
             } catch {
                 guard error.code == .limitExceeded else { throw error }
-                // The Maildir is as it should be, and its messages are safe in it.
+                // The Maildir works, and its messages are safe in it.
                 refusal = error
             }
             tell(ofSilent: silent)
@@ -212,7 +211,7 @@ struct PushMaildir: Sendable {
         }
     }
 
-    /// - Returns: Whether it is a push; nothing is noted of one that is none.
+    /// - Returns: True if a push was created. If not, nothing was noted.
     private func push(
         _ arrival: MailArrivals.Arrival, known: inout [String: String]
     ) async throws(SharedCoreError) -> Bool {
@@ -241,7 +240,8 @@ struct PushMaildir: Sendable {
         let announced = Set(known.values)
         for message in inbox where !message.isTaken && PushID.callID(message.callID.text) != nil {
             let part = PushQueue.part(for: message.callID)
-            // By its file, or as the same record of the inbox: one that was given back and stored anew is another one.
+            // Already announced, by its file or as the same record of the inbox. A message that was given back and
+            // stored again has another record.
             guard !announced.contains(part), known[part] != message.revision.description else { continue }
             _ = try await queue.announce(
                 message.callID, as: part, noting: message.revision.description, replacing: known[part] != nil)
@@ -249,8 +249,8 @@ struct PushMaildir: Sendable {
         }
     }
 
-    /// Forgets the messages that are gone from the folder and, if the inbox was read, from the inbox. A message in the
-    /// inbox is from then on known by its record there, so that its file is a push again when it is given back.
+    /// Removes the notes of messages that left the folder and, if the inbox was read, the inbox. A message in the inbox
+    /// is then noted by its record there, so that its file becomes a push again if it is given back.
     private func forget(
         _ known: inout [String: String], except names: Set<String>, _ inbox: [Inbox.Unacknowledged]?
     ) async throws(SharedCoreError) {

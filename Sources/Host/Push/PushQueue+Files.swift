@@ -7,10 +7,10 @@ internal import Mailboxes
 extension PushQueue {
     private static let announced = ".sharedcore/push-files"
 
-    /// Returns the part of a key that stands for a file's name.
+    /// Returns the part of a key for a file's name.
     static func part(for name: String) -> String { ItemName(name).text }
 
-    /// Returns the part of a key that stands for a message of the inbox. No name of a file has a slash.
+    /// Returns the part of a key for a message of the inbox. File names contain no slash, so the two cannot collide.
     static func part(for callID: CallID) -> String { ItemName("inbox/" + callID.text).text }
 
     /// Returns the note on each message that has become a push, by its part of a key. The note on a file is the key
@@ -25,13 +25,13 @@ extension PushQueue {
         return known
     }
 
-    /// Makes a file or a message of the inbox a push, in one step with noting that it is one.
+    /// Creates a push for a file or a message of the inbox, and notes it, in one commit.
     ///
     /// - Parameters:
     ///   - callID: The message.
-    ///   - part: The part of a key that stands for it.
-    ///   - isKnown: Whether another message was noted there before, which this one replaces.
-    /// - Returns: Whether it was not noted before.
+    ///   - part: The part of a key for the file or message.
+    ///   - isKnown: True if another message was noted there before and is replaced.
+    /// - Returns: True if the push was created; false if it was noted before.
     func announce(
         _ callID: CallID, as part: String, noting note: String, replacing isKnown: Bool = false
     ) async throws(SharedCoreError) -> Bool {
@@ -41,7 +41,7 @@ extension PushQueue {
         var transaction = Transaction()
         if !isKnown { transaction.require(.absent(key)) }
         transaction.put(key, Array(note.utf8))
-        // The same name may come again when its file has gone; the item then is another one.
+        // A file with the same name may come again after this one is removed, and is then another item.
         try mailbox.addSend(
             of: bytes, as: ItemName("file \(UInt64.random(in: .min ... .max))"), to: &transaction)
         do throws(SharedCoreError) {
@@ -53,7 +53,7 @@ extension PushQueue {
         }
     }
 
-    /// Forgets some that were noted, and notes messages of the inbox by what stands for each.
+    /// Removes notes, and notes messages of the inbox by their records.
     func forgetArrivals(_ parts: [String], noting messages: [String: String]) async throws(SharedCoreError) {
         var transaction = Transaction()
         for part in parts { transaction.delete(try Key(Self.announced + "/" + part)) }

@@ -5,8 +5,7 @@ internal import Platform
 internal import SharedCoreConfiguration
 internal import Synchronization
 
-/// The pushes of a group: mail that waits until an Executor, or a Main for the types that are routed to it, has dealt with it,
-/// whichever process is running.
+/// The pushes of a group. Each waits until an Executor has handled it, or a Main if its type is routed to Main.
 ///
 /// | key | what |
 /// |---|---|
@@ -24,26 +23,26 @@ struct PushQueue: Sendable {
 
     typealias Count = PushCount
 
-    /// How many pushes are kept.
+    /// The limits of the pushes that are kept.
     struct Capacity: Hashable, Sendable {
-        /// Waiting or in hand, those for Main counted.
+        /// The number of pushes that wait or are in hand, including those for Main.
         var count = Int.max
-        /// How much their records have together, those that were given up counted.
+        /// The total size of their records, including those that were given up.
         var byteCount = Int.max
     }
 
-    /// The most pushes that were given up and are kept; the oldest make room.
+    /// The maximum number of kept pushes that were given up; the oldest are removed.
     static let failureCapacity = 1000
 
-    /// How much of `executor.memory` there is for each push that is kept: all are in the memory of each Executor.
+    /// The share of `executor.memory` that is reserved for each push. Each Executor has all pushes in its memory.
     static let memoryOfPush: UInt64 = 8 << 10
 
     /// Which part of `executor.memory` the records of all pushes may have together: the largest that one can be has a payload,
     /// and more than the memory of a push.
     static let partOfMemory: UInt64 = 6
 
-    /// The same where all values are in the memory of each Executor. Measured behind a hub: a record takes twice its size,
-    /// and three times while the Executor joins.
+    /// The part of `executor.memory` for the records, if each Executor has all values in its memory. Measured behind a
+    /// hub: a record takes twice its size, and three times while the Executor joins.
     static let residentPartOfMemory: UInt64 = 24
 
     let group: any SharedStore
@@ -77,17 +76,17 @@ struct PushQueue: Sendable {
     /// Returns the consumer of a push: a Main or an Executor.
     func route(of push: Push) -> PushRoutes.Route { routes[push.type] }
 
-    /// Puts a push behind those that wait for a Main or for an Executor, by its type. The oldest that were given up are
-    /// forgotten where their bytes leave it no room; the timeline tells of it.
+    /// Adds a push to the queue for a Main or for an Executor, by its type. If there is no space, removes the oldest
+    /// pushes that were given up, with an entry on the timeline.
     ///
-    /// - Throws: `limitExceeded` when there are as many as may be.
+    /// - Throws: `limitExceeded` if the capacity is reached.
     func send(_ push: Push) async throws(SharedCoreError) -> Revision {
         let (mailbox, bytes) = place(of: push)
         try await requireRoom(for: bytes.count)
         return try await mailbox.send(bytes).revision
     }
 
-    /// The queue that a push goes into, and what stands there of it.
+    /// Returns the queue for a push, and its bytes there.
     func place(of push: Push) -> (mailbox: QueueMailbox, bytes: [UInt8]) {
         switch route(of: push) {
         case .main: (forMain.mailbox, forMain.bytes(of: push, for: lifetime))
@@ -95,15 +94,15 @@ struct PushQueue: Sendable {
         }
     }
 
-    /// Makes sure that one more may be kept. Senders at the same moment may each add some: the bound is to keep a
-    /// flood from filling the store, and a count that all agree on would make them wait for each other.
+    /// Throws if the capacity is reached. Concurrent senders may exceed it slightly: the limit only keeps a flood from
+    /// filling the store, and an exact count would make the senders wait for each other.
     func requireRoom(for byteCount: Int) async throws(SharedCoreError) {
         guard capacity != Capacity() else { return }
         let start = clock.now()
         if room.mustCount(at: start) { room.counted(try await use(), from: start, to: clock.now()) }
         guard var use = room.take(byteCount, of: capacity) else { return }
         if use.count < capacity.count, byteCount <= capacity.byteCount - (use.byteCount - use.givenUpByteCount) {
-            // Counted anew: what others have taken away meanwhile must cost no push that was given up.
+            // Counted again: pushes that others removed meanwhile make space without removing one that was given up.
             use = try await self.use()
             let excess = use.byteCount - (capacity.byteCount - byteCount)
             if excess > 0 { use.forget(try await forgetFailures(freeing: excess)) }
@@ -135,10 +134,10 @@ struct PushQueue: Sendable {
     /// How many pushes an entry of the timeline names.
     private static let namedCount = 3
 
-    /// Forgets the oldest pushes that were given up, to make room. Those stay that another process has in hand, to have them
-    /// tried anew; all stay where they have not as much as is needed.
+    /// Removes the oldest pushes that were given up, to make space. Keeps those that another process is moving back to
+    /// the queue, and removes none if all of them together are too small.
     ///
-    /// - Returns: How many bytes their records had.
+    /// - Returns: The number of bytes that their records had.
     private func forgetFailures(freeing byteCount: Int) async throws(SharedCoreError) -> Int {
         var (freed, names) = (0, [String]())
         var transaction = Transaction()
@@ -208,13 +207,13 @@ struct PushQueue: Sendable {
         record.age(at: clock.now(), in: clock.bootID)
     }
 
-    /// Says that a push is dealt with.
+    /// Acknowledges a push that was handled.
     func acknowledge(_ taken: Taken) async throws(SharedCoreError) {
         try await pending.acknowledge(taken.delivery)
         room.free(taken.delivery.bytes.count)
     }
 
-    /// Writes down that an Executor has failed for a push, which stays in hand.
+    /// Records that an Executor has failed for a push, which stays in hand.
     func note(_ record: PushRecord, for taken: Taken) async throws(SharedCoreError) {
         var transaction = Transaction()
         let keys = pending.keys
@@ -242,16 +241,15 @@ struct PushQueue: Sendable {
         }
     }
 
-    /// Puts the pushes that were given up behind those that wait, to be tried anew, the oldest first: as many as the capacity
-    /// leaves room for.
+    /// Moves the pushes that were given up back to the queue, the oldest first, as many as the capacity allows.
     ///
-    /// - Returns: How many, and how many stay given up.
+    /// - Returns: The number of moved pushes, and of those that stay given up.
     func retryFailures() async throws(SharedCoreError) -> (count: Int, left: Int) {
         var count = 0
         let room = capacity.count - (try await use().count)
         while count < room, let delivery = try await failed.take() {
             guard let former = PushRecord(delivery.bytes) else {
-                // Of another version: it is that one's.
+                // A record of another version, which only that version can read.
                 continue
             }
             var transaction = Transaction()
@@ -264,7 +262,7 @@ struct PushQueue: Sendable {
         return (count, try await failed.count().total)
     }
 
-    /// Returns the pushes that were given up, the oldest first; one of another version is left out.
+    /// Returns the pushes that were given up, the oldest first; records of another version are left out.
     func givenUp() async throws(SharedCoreError) -> [PushRecord] {
         try await failed.contents().items.values.compactMap(\.message).sorted { $0.revision < $1.revision }
             .compactMap { PushRecord($0.value) }
@@ -273,14 +271,14 @@ struct PushQueue: Sendable {
     func count() async throws(SharedCoreError) -> Count { try await PushCount.current(in: group) }
 }
 
-/// An estimate of the pushes that are kept: the last count, and the changes by this process since. A count of all
-/// pushes for each new one would take longer with each, above all in a flood.
+/// An estimate of the pushes that are kept: the last count, and the changes by this process since. Counting all pushes
+/// for each new one would take longer with each, especially in a flood.
 final class PushRoom: Sendable {
     /// The number of pushes, and the bytes of all their records.
     struct Use: Hashable, Sendable {
-        /// Those that were given up are not among them.
+        /// The number without those that were given up.
         var count = 0
-        /// Those that were given up are counted.
+        /// The size including those that were given up.
         var byteCount = 0
         var givenUpByteCount = 0
 
@@ -294,7 +292,7 @@ final class PushRoom: Sendable {
             givenUpByteCount += byteCount
         }
 
-        /// Subtracts the bytes of given-up pushes that are gone.
+        /// Subtracts the bytes of given-up pushes that were removed.
         mutating func forget(_ byteCount: Int) { addGivenUp(-byteCount) }
     }
 
@@ -305,9 +303,9 @@ final class PushRoom: Sendable {
 
     private let state = Mutex(State())
 
-    /// How long a count holds at least, for what others do meanwhile.
+    /// How long a count is valid at least, although other processes change the queue meanwhile.
     private static let interval = Duration.seconds(1)
-    /// A long queue takes long to count, which must not be most of what is done.
+    /// Counting a long queue takes long; it may use only a part of the time.
     private static let share = 20
 
     func mustCount(at now: BootInstant) -> Bool {
@@ -320,9 +318,9 @@ final class PushRoom: Sendable {
         state.withLock { $0 = State(use: use, nextCount: next) }
     }
 
-    /// Takes room for one more.
+    /// Reserves space for one more push.
     ///
-    /// - Returns: Nil when it is taken; what there is when there is none.
+    /// - Returns: Nil if the space is reserved; the present use if there is no space.
     func take(_ byteCount: Int, of capacity: PushQueue.Capacity) -> Use? {
         state.withLock { state in
             guard state.use.count < capacity.count, byteCount <= capacity.byteCount - state.use.byteCount else {
@@ -333,7 +331,7 @@ final class PushRoom: Sendable {
         }
     }
 
-    /// One was given up: its record stays.
+    /// Records that a push was given up: its record stays.
     func giveUp(_ byteCount: Int) {
         state.withLock { state in
             state.use.count -= 1

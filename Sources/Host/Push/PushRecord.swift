@@ -3,19 +3,19 @@ internal import CoreAPI
 internal import FoundationEssentials
 internal import ProgramOutput
 
-/// A push as it waits in the group for an Executor, in JSON.
+/// The record of a push that waits for an Executor, in JSON.
 ///
-/// Type, account and payload, the latter as Base64, stand there where they are not the defaults: a record of an earlier version
-/// has none of them, and an earlier version reads the rest.
+/// Type, account and payload (as Base64) are present only if they are not the defaults. So records of earlier versions,
+/// which have none of them, can be read, and earlier versions can read the other fields.
 struct PushRecord: Codable, Hashable, Sendable {
     private enum CodingKeys: CodingKey {
         case callID, receivedAt, bootID, failures, lastFailure, type, account, payload
     }
 
     let push: Push
-    /// When it came, in nanoseconds of that run of the machine.
+    /// The time at which it came, in nanoseconds of the boot clock.
     let receivedAt: UInt64
-    /// The run of the machine in which it came.
+    /// The boot id of that clock.
     let bootID: String
     /// How many Executors have failed for it.
     var failures = 0
@@ -34,8 +34,8 @@ struct PushRecord: Codable, Hashable, Sendable {
     /// More failures than any host counts.
     private static let maximumFailures = 1_000_000
 
-    /// Nil if the bytes are no push, such as one of a later version. Any participant can have written them: a record
-    /// with a number that no host writes is refused, so that no sum exceeds 64 bits.
+    /// Nil if the bytes are not a push that this version can read. Any participant can have written them: a record with
+    /// a number that no host writes is refused, so that no sum exceeds 64 bits.
     init?(_ bytes: [UInt8]) {
         guard let record = try? JSONDecoder().decode(PushRecord.self, from: Data(bytes)) else { return nil }
         self = record
@@ -86,7 +86,7 @@ struct PushRecord: Codable, Hashable, Sendable {
         ]
     }
 
-    /// How long ago it came; nil when that was in an earlier run of the machine.
+    /// Returns the time since the push came; nil if that was in an earlier boot.
     func age(at now: BootInstant, in bootID: BootID) -> Duration? {
         bootID.description == self.bootID ? BootInstant(nanoseconds: receivedAt).duration(to: now) : nil
     }
@@ -94,7 +94,7 @@ struct PushRecord: Codable, Hashable, Sendable {
 
 /// The rule for the call-ids that a push can have: they travel in a line and in the arguments of a program.
 enum PushID {
-    /// As long as an identifier can be that stands in a message.
+    /// The maximum size of an identifier in a mail message.
     static let maximumByteCount = 998
 
     static let expectation = "1 to \(maximumByteCount) bytes of UTF-8 without control characters or spaces at its ends"

@@ -15,7 +15,8 @@ enum PushSocket {
     /// The longest line. Each byte of a call-id may be escaped in JSON.
     private static let lineByteCount = 16 << 10
 
-    /// Begins to listen. The caller must be the group's host: a listener that was there before belonged to another one.
+    /// Begins to listen. The caller must be the group's host: an earlier listener at the path belonged to an earlier
+    /// host.
     static func start(at path: String, _ queue: PushQueue) throws(SystemCallError) -> RequestServer {
         try RequestServer.start("push-socket", at: StreamListener(path: path), rules: rules) { line in
             await answer(String(validating: line, as: UTF8.self), queue)
@@ -42,7 +43,7 @@ enum PushSocket {
         }
     }
 
-    /// Why a line is no push; with nothing of what it has.
+    /// Why a line is not a push, without any text of the line.
     private struct Invalid: Error {
         let text: String
     }

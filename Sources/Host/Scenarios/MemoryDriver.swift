@@ -7,7 +7,7 @@ internal import MaildirCore
 internal import Platform
 internal import ProgramOutput
 
-/// A scenario in one process: a group in memory with participants that die and stop in simulation.
+/// A scenario in one process: a group in memory with participants whose death and stops are simulated.
 struct MemoryDriver: ParticipantDriver {
     let group: any SharedGroup
 
@@ -49,7 +49,7 @@ struct MemoryDriver: ParticipantDriver {
             do throws(CoordinationError) {
                 try await main.start()
             } catch {
-                // Asked to end before it owned.
+                // The participant was told to end before it owned.
                 if error.code == .closed { return .no }
                 throw error
             }
@@ -77,8 +77,8 @@ private final class MemoryProcess: TestProcess {
     private let isOver = Box(false)
 
     /// - Parameters:
-    ///   - stopping: Asks the work to end.
-    ///   - body: The work, given the function that prints a line.
+    ///   - stopping: Tells the work to end.
+    ///   - body: The work; its argument prints a line.
     init(
         _ handle: MemoryGroup, _ life: SimulatedLife, stopping: @escaping @Sendable (Work) -> Void,
         _ body: @escaping @Sendable (_ show: @Sendable (String) -> Void) async throws -> ExitStatus
@@ -89,12 +89,12 @@ private final class MemoryProcess: TestProcess {
             var status: ExitStatus
             do {
                 status = try await body { line in
-                    // Nothing of a dead process is seen.
+                    // A dead process prints nothing.
                     if !life.isOver { output.yield(line) }
                 }
             } catch {
                 status = .unavailable
-                // As a process that fails does, unless it was asked to end.
+                // Ends as a process that fails, unless it was told to end.
                 if !life.isOver, !Task.isCancelled {
                     StandardError.write("\(handle.session.name): \(error)")
                 }

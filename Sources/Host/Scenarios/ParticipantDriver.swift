@@ -4,14 +4,14 @@ internal import FoundationEssentials
 internal import Platform
 internal import ProgramOutput
 
-/// The time that each push waits for its message, and a scenario for an expected event: only a machine that is far too
-/// busy, or a fault, makes anything wait that long.
+/// The time limit for the message of each push, and for each expected event of a scenario. Only an overloaded machine
+/// or a defect reaches it.
 let scenarioTimeout = Duration.seconds(60)
 
 /// Starts the Mains and Executors of a scenario: as processes, or simulated in this process where the backend lives in
 /// one.
 protocol ParticipantDriver: Sendable {
-    /// The scenario's own handle. It takes no part in the ownership.
+    /// The scenario's own handle. It does not take part in the ownership.
     var group: any SharedGroup { get }
 
     /// Starts an Executor, which waits for the message of a call-id and prints an ``ExecutorLine``.
@@ -25,26 +25,27 @@ protocol ParticipantDriver: Sendable {
 
 /// A participant of a scenario, which can be frozen and killed.
 protocol TestProcess: Sendable {
-    /// Returns whether an ownership is its own, and it has not ended.
+    /// Returns true if the ownership belongs to this participant and has not ended.
     func isHolder(_ owner: GroupOwner) -> Bool
     /// True after the process has ended.
     var hasEnded: Bool { get }
     /// Waits for the next line that it prints; nil at its end.
     func nextLine() async throws -> String?
-    /// Kills it as SIGKILL does. Nothing happens to one that has ended.
+    /// Kills the participant as SIGKILL does. Does nothing if it has ended.
     func kill()
-    /// Stops it as SIGSTOP does, and returns when it has stopped or ended.
+    /// Stops the participant as SIGSTOP does, and returns when it has stopped or ended.
     func freeze() async
-    /// Lets it continue.
+    /// Continues the participant.
     func thaw()
-    /// Asks it to end.
+    /// Tells the participant to end.
     func terminate()
     /// Waits for its end, also when the task is cancelled.
     func end() async -> ProgramEnd
 }
 
 extension TestProcess {
-    /// Asks it to end, kills it when it has not ended in time, and waits for its end, also when the task is cancelled.
+    /// Tells the participant to end, kills it if it does not end in time, and waits for its end, also in a cancelled
+    /// task.
     @discardableResult
     func stop(timeout: Duration = .seconds(1)) async -> ProgramEnd {
         let timer = Task {
@@ -77,7 +78,7 @@ struct ExecutorLine: Codable, Hashable, Sendable {
 struct PushResult: Sendable {
     /// The line that it printed.
     var line: ExecutorLine?
-    /// The last line that it printed and that is no ``ExecutorLine``, such as one about an error.
+    /// The last printed line that is not an ``ExecutorLine``, such as an error message.
     var unreadable: String?
     /// How it ended.
     let end: ProgramEnd
@@ -85,7 +86,7 @@ struct PushResult: Sendable {
     /// True if the Executor was killed, by the scenario, by itself or by a Main.
     var wasKilled: Bool { end == .killed(by: 9) }
 
-    /// Says that it printed a line that is no ``ExecutorLine``; nil where it did not.
+    /// A sentence about a printed line that is not an ``ExecutorLine``; nil if there is none.
     var complaint: String? {
         unreadable.map { "printed what is no line of an Executor: \(ValueText.oneLine($0))" }
     }
@@ -126,9 +127,9 @@ extension ParticipantDriver {
         }
     }
 
-    /// Runs one Main until `body` returns, and asks it to end then.
+    /// Runs one Main until `body` returns, and then tells it to end.
     ///
-    /// - Returns: The result of `body`, and the end of Main where it should not have ended so.
+    /// - Returns: The result of `body`, and the end of Main if it is not the expected one.
     func withMain<Value: Sendable>(
         as name: String, _ body: (any TestProcess) async throws -> Value
     ) async throws -> (value: Value, problem: ProgramEnd?) {
@@ -139,7 +140,7 @@ extension ParticipantDriver {
             let end = await main.stop(timeout: Task.isCancelled ? .seconds(1) : scenarioTimeout)
             switch end {
             case .exited(0), .killed(by: 9): return (value, nil)
-            // Asked to end on its way to the core, before it could say so or even handle the signal.
+            // Told to end while it was waiting for the core, before it could report that or even handle the signal.
             case .exited(1) where wasThere, .killed(by: 15) where wasThere: return (value, nil)
             default: return (value, end)
             }

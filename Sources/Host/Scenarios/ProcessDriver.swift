@@ -4,8 +4,8 @@ internal import Platform
 internal import ProgramOutput
 internal import SharedCoreConfiguration
 
-/// A scenario with real processes: the slim Executor where it stands beside this program and knows the backend, and
-/// Main of this program, with the configuration that is in force.
+/// A scenario with real processes and the configuration in force: the Main of this program, and the slim Executor if it
+/// is installed beside this program and supports the backend.
 struct ProcessDriver: ParticipantDriver {
     let group: any SharedGroup
     let programs: ScenarioPrograms
@@ -36,13 +36,13 @@ struct ScenarioPrograms: Sendable {
     let variables: [String: String]
     /// This program's path.
     private let own: String
-    /// The slim program, where it stands beside this one and knows the backend.
+    /// The slim program, if it is installed beside this one and supports the backend.
     private let slim: (path: String, program: SlimExecutor)?
 
     /// - Parameters:
-    ///   - resolution: The configuration, with the settings of the scenario: its group, its Maildir, how long a core
-    ///     takes to connect.
-    ///   - program: The path of `sharedcore`; nil for the program that runs here.
+    ///   - resolution: The configuration, with the settings of the scenario: its group, its Maildir, and the time that
+    ///     a core takes to connect.
+    ///   - program: The path of `sharedcore`; nil for this program.
     init(_ resolution: Resolution, program: String? = nil) throws {
         own = try program ?? OwnProgram.path
         variables = try resolution.variables()
@@ -71,7 +71,7 @@ struct ScenarioPrograms: Sendable {
     private func start(_ program: String, _ arguments: [String], failPoint: String? = nil) throws -> ChildProcess {
         var variables: [String: String?] = variables
         if let failPoint { variables["SHAREDCORE_FAIL_POINT"] = failPoint }
-        // Control-C at a terminal is for the command: it lets its processes end, or ends them.
+        // Control-C at a terminal is for the command, which ends its processes or lets them finish.
         return try ChildProcess(program, arguments, environment: variables, ownSession: true)
     }
 }

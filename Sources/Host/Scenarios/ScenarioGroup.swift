@@ -3,7 +3,7 @@ internal import Coordination
 internal import CoreAPI
 internal import SharedCoreConfiguration
 
-/// A temporary group in which a command runs a scenario, and the Maildir of its cores.
+/// A temporary group in which a command runs a scenario, with the Maildir of its cores.
 struct ScenarioGroup: Sendable {
     let driver: any ParticipantDriver
     let server: DemoServer
@@ -50,8 +50,8 @@ struct ScenarioGroup: Sendable {
         return try await withProcesses(context.with(settings(in: directory.path)))
     }
 
-    /// Runs a scenario, then its end, also when the command was interrupted: in a task of its own, because waiting ends
-    /// with its task.
+    /// Runs a scenario and then its clean-up, also if the command was interrupted: in a task of its own, because a wait
+    /// in a cancelled task ends at once.
     static func playing<Value: Sendable>(
         _ play: () async throws -> Value, end: @escaping @Sendable () async throws -> Void
     ) async throws -> Value {
@@ -63,12 +63,12 @@ struct ScenarioGroup: Sendable {
         return value
     }
 
-    /// Returns the settings that a scenario sets over the user's own configuration. The rest of it holds.
+    /// Returns the settings that a scenario sets in place of the user's. All others stay.
     static func settings(in directory: String) -> [String: String] {
         [Settings.group.name: "demo", Settings.stateDirectory.name: directory]
     }
 
-    /// Returns the settings of its cores: the Maildir that they fetch messages from, and how long they take to connect.
+    /// Returns the settings of the scenario's cores: their Maildir, and the time that they take to connect.
     static func settings(maildir: String, startDelay: Duration) -> [String: String] {
         [
             Settings.coreMaildir.name: maildir, Settings.coreStartDelay.name: DurationText.write(startDelay),

@@ -4,8 +4,8 @@
     internal import EtcdBackend
     internal import SharedCoreConfiguration
 
-    /// The group of a command that plays in a temporary one on the configured cluster: it has a name of its own, and its keys
-    /// go with the command.
+    /// The temporary group of a scenario on the configured cluster. It has a unique name, and its keys are removed with
+    /// the command.
     enum ScratchKeys {
         static func holding<Value: Sendable>(
             _ directory: String, in context: CommandContext, _ play: (CommandContext) async throws -> Value

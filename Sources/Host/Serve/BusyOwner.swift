@@ -14,14 +14,14 @@ struct BusyOwner: Hashable, Sendable {
         let deadline: BootInstant
     }
 
-    /// Takes in the owner and its open activities; no process where no participant owns.
+    /// Records the owner and its open activities. The process is nil if no participant owns.
     mutating func note(_ activities: [Activity], of process: ProcessIdentity?, giver: Giver? = nil) {
         self.process = process
         self.activities = activities
         self.giver = giver
     }
 
-    /// When the last bound of a process has passed; nil when it is not the owner, or not busy, and keeps no baton.
+    /// Returns when the last bound of a process passes; nil if it neither owns with an open activity nor keeps a baton.
     func latestEnd(of process: ProcessIdentity) -> BootInstant? {
         let ends =
             open(in: process).map(\.latestEnd) + (giver?.process == process ? giver.map { [$0.deadline] } ?? [] : [])
@@ -30,7 +30,7 @@ struct BusyOwner: Hashable, Sendable {
 
     /// Returns true if a process is the owner and has an open call.
     func isInCall(_ process: ProcessIdentity) -> Bool {
-        // Without the bound: that of a call from another machine is shorter.
+        // Without its bound: the bound of a call that moved from another machine is shorter.
         open(in: process).contains { $0.kind.name == Activity.Kind.call.name }
     }
 

@@ -5,7 +5,7 @@ internal import ProgramOutput
 struct ExecutorEnd: Hashable, Sendable {
     /// Its exit status, or 128 and the number of the signal that ended it.
     let status: Int32
-    /// Why it was asked to end, when it was.
+    /// Why the Executor was told to end; nil if it was not.
     let warning: BudgetReason?
     /// Why it was killed, when it was.
     let killing: BudgetReason?
@@ -16,24 +16,24 @@ struct ExecutorEnd: Hashable, Sendable {
 
     /// The consequence of the end for the push.
     enum Verdict: Hashable, Sendable {
-        /// It has been dealt with.
+        /// The push was handled.
         case served
-        /// The host stopped before it was; the next host runs it.
+        /// The host stopped before the push was handled. The next host runs it.
         case interrupted
-        /// It has to be tried again.
+        /// The push must be tried again.
         case failed
     }
 
     var verdict: Verdict {
-        // An Executor that the host's stop has ended has status 1, as after a message that never came.
+        // An Executor that the host's stop has ended has status 1, as after a missing message.
         if status == 0 { return .served }
         if warning == .stop { return .interrupted }
-        // Status 1 with a printed line is the answer “no”. An interrupted Executor and a failed script have status 1 as
-        // well, but print nothing.
+        // Status 1 with a printed line means that no message came. An interrupted Executor and a failed script also
+        // have status 1, but print nothing.
         return status == 1 && line != nil ? .served : .failed
     }
 
-    /// True if the Executor lacked something that every Executor needs, which is no fault of the push.
+    /// True if the Executor lacked something that every Executor needs, so that the push is not the cause.
     var isOutage: Bool { status == ExitStatus.unavailable.rawValue }
 
     /// How it ended, for people.

@@ -34,8 +34,8 @@ struct ExecutorLaunch: Sendable {
         self.own = own
         parent = ProcessIdentity.current.pid
         self.timeout = timeout
-        // The host has a hub, and starts another if it is killed. One that an Executor starts would end with what limits
-        // its memory.
+        // The host has a hub, and starts another if that is killed. A hub that an Executor starts would be in the
+        // cgroup that limits the Executor's memory, and end with it.
         variables = try resolution.overridden(by: [Settings.zmqHub.name: "none"]).variables()
         if let words = try resolution.optional(Settings.executorCommand) {
             try Self.check(words, in: resolution)
@@ -47,7 +47,7 @@ struct ExecutorLaunch: Sendable {
         }
     }
 
-    /// Refuses a command in which a call-id, which comes from outside, could name a program or be one.
+    /// Refuses a command in which a call-id could be used as a program or a script, because call-ids come from outside.
     private static func check(_ words: [String], in resolution: Resolution) throws(ConfigurationFailure) {
         let scripts = words.indices.flatMap { Self.scripts(behind: $0, of: words) }
         guard let program = words.first, ([program] + scripts).contains(where: { $0.contains("{id}") }) else { return }
@@ -57,11 +57,12 @@ struct ExecutorLaunch: Sendable {
                 + "sends would be run; give it as an argument, as behind “-c SCRIPT”, or use $SHAREDCORE_CALL_ID.")
     }
 
-    /// Returns the words that an option with `c`, such as `-c` or `-ec`, may have a program run.
+    /// Returns the words that a program may run as a script because of an option with `c`, such as `-c` or `-ec`.
     ///
-    /// A shell takes other options between that one and its script, each with a word of its own or without, so every word
-    /// behind may be the script. Only behind `-c` alone, with a word that is no option, that word is the script, and those
-    /// behind it are its arguments. Of another program it is the rest of the option, or the next word that is no option.
+    /// A shell accepts other options, with or without values, between that option and its script, so each later word
+    /// may be the script. Only if a word that is not an option follows a plain `-c` is that word the script, and the
+    /// later ones are its arguments. With another program the script is the rest of the option, or the next word that
+    /// is not an option.
     private static func scripts(behind index: Int, of words: [String]) -> [String] {
         guard index > 0, isOption(words[index]), !words[index].startsWithBytes(of: "--") else { return [] }
         let letters = words[index].utf8.dropFirst()
@@ -98,12 +99,12 @@ struct ExecutorLaunch: Sendable {
         return parts.contains { $0.suffix(2).elementsEqual("sh".utf8) }
     }
 
-    /// True for an Executor of this project: the meaning of its answers is then known.
+    /// True for an Executor of this project, whose exit statuses and lines are known.
     var isOwn: Bool { if case .command = kind { false } else { true } }
 
     /// Returns the program for a push, with the push's values in its environment.
     ///
-    /// - Parameter isHeld: Whether it does nothing until it is let go.
+    /// - Parameter isHeld: True if the program waits before it begins.
     func program(for push: Push, isHeld: Bool = false) -> ExecutorInvocation {
         let callID = push.callID
         let name = "push \(callID)"

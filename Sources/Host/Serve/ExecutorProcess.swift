@@ -6,18 +6,18 @@ internal import Synchronization
 
 /// An Executor that this host has started: its process, what it prints, and its budget.
 ///
-/// One thread of its own does all of it: the kernel ends an Executor with the thread that started it, and what else an
-/// Executor can do, it holds up only its own thread.
+/// One thread of its own does all of it: the kernel ends an Executor with the thread that started it, and a slow
+/// Executor can only block its own thread.
 final class ExecutorProcess: Sendable {
-    /// How often its memory is looked at, and how long until a signal that could not be sent is tried again.
+    /// The interval at which its memory is read, and after which a signal that could not be sent is sent again.
     static let sampling = Duration.milliseconds(250)
-    /// The most of what it prints that is kept.
+    /// The maximum number of printed bytes that are kept.
     private static let outputByteCount = 64 << 10
 
-    /// Puts a process that does nothing yet where the system limits its memory; nil where that was not possible.
+    /// Puts a held process into a cgroup that limits its memory; returns nil if that was not possible.
     typealias Enclosing = @Sendable (Int32) -> MemoryCage.Cell?
     typealias Signalling = @Sendable (ProcessHandle, ProcessSignal) throws(SystemCallError) -> Void
-    /// Takes the first line that it prints. Returns when nothing depends on this host any more for what the line says.
+    /// Handles the first line that it prints. Returns when the message of the line may be acknowledged.
     typealias Hearing = @Sendable (PrintedLine) async -> Void
 
     private struct State {
@@ -46,7 +46,7 @@ final class ExecutorProcess: Sendable {
     private let handle: ProcessHandle
     private let program: StartedProgram
     private let output: OpenFile
-    /// The pipe that tells the program that its first line was heard; nil for a program that reads nothing.
+    /// The pipe that tells the program that its first line was handled; nil for a program that reads nothing.
     private let confirmation: OpenFile?
     private let cage: MemoryCage.Cell?
     private let bell: EventCounter
@@ -79,8 +79,9 @@ final class ExecutorProcess: Sendable {
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - enclosing: Has its memory limited by the system; nil where it is looked at.
-    ///   - hear: Takes the first line that it prints, as soon as the line is there and however the program ends.
+    ///   - enclosing: Puts it into a cgroup; nil if its memory is measured instead.
+    ///   - hear: Called with the first line that it prints, as soon as the line is complete, and also if the program is
+    ///     killed.
     static func start(
         _ program: ExecutorInvocation, limits: ExecutorLimits, enclosing: Enclosing? = nil,
         clock: any TimeSource = SystemClock(), signal: @escaping Signalling = sending,
@@ -101,13 +102,13 @@ final class ExecutorProcess: Sendable {
         _ signal: @escaping Signalling, _ hear: @escaping Hearing
     ) throws(SystemCallError) -> ExecutorProcess {
         let pipe = try Pipe()
-        // Carries the byte that lets a held program go, then the byte that confirms its line; nothing else.
+        // For the byte that makes a held program begin, and the byte that confirms its line.
         let words = program.isHeld || program.isConfirmed ? try Pipe() : nil
         let input = if let words { words.output } else { try OpenFile(path: "/dev/null", .read) }
         let started = try StartedProgram(
             program.path, program.arguments, variables: program.variables,
             streams: [input, pipe.input, try OpenFile.standardError()],
-            // So that the processes that it leaves behind in its process group can be ended with it.
+            // The processes that it leaves behind in its process group can then be ended with it.
             ownSession: true, endsWithThread: true,
             omitting: ServiceNotifier.variables.union(LaunchMark.Role.allCases.map(\.variable)))
         do throws(SystemCallError) {
@@ -126,28 +127,28 @@ final class ExecutorProcess: Sendable {
         }
     }
 
-    /// Asks it to end, because the host does; it is killed when it does not.
+    /// Tells it to end because the host ends. It is killed if it does not.
     func stop() {
         state.withLock { $0.mustStop = true }
         bell.raise()
     }
 
-    /// Grants its core the time for which it is busy.
+    /// Extends its time while its core is busy.
     ///
-    /// - Parameter end: When that is over at the latest; nil when it is not busy.
+    /// - Parameter end: The latest end of the activity; nil if it is not busy.
     func setBusy(until end: BootInstant?) {
         state.withLock { $0.busy = .busy(until: end) }
         bell.raise()
     }
 
-    /// Waits for its end, and until its line was heard.
+    /// Waits until it has ended and its line was handled.
     func end() async -> ExecutorEnd {
         let end = await outcome.value()
         await state.withLock { $0.hearing }?.value
         return end
     }
 
-    /// Watches over it until it has ended.
+    /// Monitors it until it has ended.
     private func attend() {
         var attendance = Attendance()
         while !handle.hasEnded {
@@ -157,8 +158,8 @@ final class ExecutorProcess: Sendable {
             if attendance.isOpen, ready[2] { read(&attendance) }
             judge(&attendance)
         }
-        // Reads the rest of its output, and no more: a process that it left behind may keep the other end, and write
-        // on.
+        // Reads only the output that is already there: a process that it left behind may have the pipe open, and write
+        // more.
         var left = output.waitingByteCount
         while attendance.isOpen, left > 0 { left -= read(&attendance) }
         let line = PrintedLine(attendance.printed, hadMore: attendance.hadMore)
@@ -166,13 +167,13 @@ final class ExecutorProcess: Sendable {
         finish(line)
     }
 
-    /// Has the first line heard, once, and lets the program go on that has printed it.
+    /// Passes the first line on, once, and tells the program to continue.
     private func handOn(_ line: PrintedLine?, _ attendance: inout Attendance) {
         guard let line, !attendance.isHeard else { return }
         attendance.isHeard = true
         let hearing = Task { [hear, confirmation] in
             await hear(line)
-            // A program that has ended hears nothing.
+            // A program that has ended does not read this.
             try? confirmation?.writeStream([1])
         }
         state.withLock { $0.hearing = hearing }
@@ -183,14 +184,14 @@ final class ExecutorProcess: Sendable {
         cage == nil && state.withLock { $0.budget.limits.memory != nil && $0.budget.killing == nil }
     }
 
-    /// How long nothing needs to be done; nil for as long as nothing happens.
+    /// Returns the time until the next step; nil if there is none before an event.
     private func wait(_ attendance: Attendance) -> Duration? {
         if attendance.mustBeKilled { return Self.sampling }
         let time = state.withLock { $0.budget.next }.map { clock.now().duration(to: $0) }
         return isSampled ? min(time ?? Self.sampling, Self.sampling) : time
     }
 
-    /// Takes in what has come, and tells how much that was.
+    /// Reads the available output, and returns its size.
     @discardableResult
     private func read(_ attendance: inout Attendance) -> Int {
         let bytes = (try? output.readPart(upTo: 4 << 10)) ?? []
@@ -206,7 +207,7 @@ final class ExecutorProcess: Sendable {
 
     /// Passes events to the budget, and carries out its directives.
     private func judge(_ attendance: inout Attendance) {
-        // The change of activity comes first: otherwise the old time may be over.
+        // The change of activity comes first: otherwise the former time limit may have passed.
         let busy = state.withLock { state in
             defer { state.busy = nil }
             return state.busy
@@ -223,19 +224,19 @@ final class ExecutorProcess: Sendable {
                 switch directive {
                 case .warn:
                     _ = try? signal(handle, .terminate)
-                    // In case it is stopped: only a running process receives the signal.
+                    // A stopped process must continue to receive the signal.
                     _ = try? signal(handle, .continue)
                 case .kill: attendance.mustBeKilled = true
                 }
             }
         }
-        // One that cannot be killed now, because it has the rights of another user for a moment, is killed later.
+        // If it cannot be killed now, because it has another user's identity for a moment, it is killed later.
         if attendance.mustBeKilled { attendance.mustBeKilled = (try? signal(handle, .kill)) == nil }
     }
 
     private func finish(_ line: PrintedLine?) {
         let killedByCage = cage?.hasKilled() ?? false
-        // Its number still means it, and so does that of its group.
+        // Its process id, and so the id of its group, still belong to it.
         program.endGroup()
         let status = (try? program.waitForEnd()) ?? 137
         cage?.remove()

@@ -19,14 +19,14 @@ struct ExecutorSettings: Sendable {
         Settings.coreMaildir.name, Settings.coreStartDelay.name, Settings.coreCommand.name,
         Settings.coreStartTimeout.name, Settings.handoverTimeout.name, Settings.handoverMaximumTimeout.name,
         Settings.handoverOnTimeout.name, Settings.wakeBound.name,
-        // Of a Main that is supervised already; the host tells its keeper.
+        // Settings of a Main that is already supervised: the host passes them to its keeper.
         Settings.mainWatchdog.name, Settings.mainRestartLimit.name, Settings.mainRestartWindow.name,
         Settings.mainWakeBudget.name,
     ]
 
     /// Measured: the memory that an Executor of this program needs with the largest message that it shows.
     ///
-    /// - Parameter isResident: Whether it has all values of the group in its memory, as behind a hub.
+    /// - Parameter isResident: True if it has all values of the group in its memory, as behind a hub.
     static func leastMemory(isResident: Bool) -> UInt64 { isResident ? 20 << 20 : 8 << 20 }
 
     /// Why Executors will be killed for their memory; nil where they will not.
@@ -47,13 +47,13 @@ struct ExecutorSettings: Sendable {
         retry = RetryPolicy(
             attempts: try resolution.value(Settings.executorAttempts),
             delay: try resolution.value(Settings.executorRetryDelay))
-        // A little less than until it is told, so that it can say by itself that nothing came.
+        // A little shorter than the time to the warning, so that it can report by itself that no message came.
         launch = try ExecutorLaunch(resolution, timeout: limits.warning * 19 / 20, own: own)
     }
 }
 
 extension Resolution {
-    /// When an Executor is told that its budget is nearly used up: as configured, else after five sixths of it.
+    /// Returns when an Executor is told that its budget is nearly used up: as configured, else after five sixths of it.
     fileprivate func executorWarning() throws(ConfigurationFailure) -> Duration {
         let budget = try value(Settings.executorBudget)
         guard let found = find(Settings.executorWarning.erased),

@@ -9,7 +9,7 @@ final class ExecutorSlots: Sendable {
         var isPaused = false
         var waiting: [CheckedContinuation<Bool, Never>] = []
 
-        /// Takes slots for the requests that are next, and returns these requests.
+        /// Takes slots for the next requests, and returns these requests.
         mutating func next() -> [CheckedContinuation<Bool, Never>] {
             let count = isPaused ? 0 : min(waiting.count, max(0, limit - taken))
             defer { waiting.removeFirst(count) }
@@ -24,12 +24,12 @@ final class ExecutorSlots: Sendable {
         state = Mutex(State(limit: limit))
     }
 
-    /// True after the slots were closed: there will be none any more.
+    /// True after the slots were closed: no request gets a slot any more.
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
     /// Waits for a slot.
     ///
-    /// - Returns: Whether there is one; false when there will be none any more.
+    /// - Returns: True if a slot was taken; false if the slots were closed.
     func take() async -> Bool {
         await withCheckedContinuation { continuation in
             let (ready, isClosed) = state.withLock { state in
@@ -49,12 +49,12 @@ final class ExecutorSlots: Sendable {
         for continuation in ready { continuation.resume(returning: true) }
     }
 
-    /// Takes a slot at once, also past the limit.
+    /// Takes a slot at once, even beyond the limit.
     func takeAnyway() {
         state.withLock { $0.taken += 1 }
     }
 
-    /// Changes the number of slots. Those that are taken stay so.
+    /// Changes the number of slots. Slots in use stay in use.
     func setLimit(_ limit: Int) {
         let ready = state.withLock { state in
             state.limit = limit

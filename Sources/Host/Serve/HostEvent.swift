@@ -9,7 +9,7 @@ enum HostEvent: Sendable {
     case taken(callID: String)
     case started(callID: String, pid: Int32, attempt: Int)
     case ended(callID: String, pid: Int32, ExecutorEnd)
-    /// A push is dealt with, so long after it came.
+    /// A push was handled, this long after it came.
     case served(callID: String, after: Duration?)
     /// A push waits for its next attempt.
     case postponed(callID: String, failures: Int, pause: Duration, reason: String)

@@ -10,7 +10,7 @@ struct HostOverview: Sendable {
     private let pause: HostPause?
 
     init(of group: any SharedStore) async throws(SharedCoreError) {
-        // Listing the sessions ends the sessions of the dead, and with them what they said of themselves.
+        // Listing the sessions ends the sessions of dead processes, and removes their records.
         _ = try await group.sessions()
         record = try await group.get(HostRecord.key).flatMap { HostRecord($0.value) }
         count = try await PushQueue(of: group).count()

@@ -6,7 +6,7 @@ internal import Platform
 internal import ProgramOutput
 internal import Synchronization
 
-/// Says in the group, and to the service manager, how the host is doing.
+/// Publishes the state of the host in the group and to the service manager.
 struct HostPublication: Sendable {
     private let host: PushHost
     private let process: Int32
@@ -19,7 +19,7 @@ struct HostPublication: Sendable {
     private let beside: @Sendable () -> Void
     private let logger: Logger
 
-    /// The supervision of Main, where there is one.
+    /// The supervision of Main, if there is one.
     final class Supervision: Sendable {
         private let client: KeeperClient
         private let figures: SupervisionFigures
@@ -31,8 +31,8 @@ struct HostPublication: Sendable {
             self.figures = figures
         }
 
-        /// Asks the keeper, unless it is being asked, and sets the figures when it has answered. Does not wait: it
-        /// may be slow, or stand still.
+        /// Requests the keeper's state, unless a request is pending, and sets the metrics when it answers. Does not
+        /// wait for the answer, because the keeper may be slow or stopped.
         func publish() {
             guard !isAsking.exchange(true, ordering: .acquiringAndReleasing) else { return }
             thread.submit { [self] in
@@ -65,7 +65,7 @@ struct HostPublication: Sendable {
         self.logger = logger
     }
 
-    /// Publishes each change, and looks for others now and then, until the task is cancelled.
+    /// Publishes each change, and checks for others at an interval, until the task is cancelled.
     func run() async {
         let looking = Task {
             while !Task.isCancelled {
@@ -96,10 +96,11 @@ struct HostPublication: Sendable {
                     logger.notice("the group can be used again, after \(Int(seconds).counting("second"))")
                 }
                 troubledSince = nil
-                // A long queue takes long to count, which must not be most of what is done.
+                // Counting a long queue takes long; it may use only a part of the time.
                 pause = max(pause, start.duration(to: .now) * 20)
             } catch {
-                // While a hub is away the wait for pushes does not fail. An ended session ends the host, which says so.
+                // While a hub cannot be reached, the wait for pushes does not fail. An ended session ends the host,
+                // which reports that.
                 if troubledSince == nil, !Task.isCancelled, error.code != .sessionEnded, error.code != .closed {
                     logger.warning("the group cannot be used now; pushes wait until it can: \(error.sentence)")
                     troubledSince = start
@@ -112,7 +113,7 @@ struct HostPublication: Sendable {
     }
 }
 
-/// Rings when something has changed. Many changes between two looks are one ring.
+/// Signals that something has changed. Several changes between two checks are one signal.
 struct ChangeBell: Sendable {
     let rings: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation

@@ -24,7 +24,7 @@ struct HostRecord: Codable, Hashable, Sendable {
     var warningMs: UInt64
     var budgetMs: UInt64
     var memoryBytes: UInt64?
-    /// How the memory is limited: `cgroup` or `sampled`; nil where it is not.
+    /// How the memory is limited: `cgroup` or `sampled`; nil if it is not.
     var memoryBy: String?
 
     init(pid: Int32, settings: ExecutorSettings, isCaged: Bool) {
@@ -93,7 +93,7 @@ struct HostClaim: Sendable {
         }
     }
 
-    /// Says how the host is doing.
+    /// Publishes the state of the host.
     func update(_ record: HostRecord) async throws(SharedCoreError) {
         var transaction = Transaction()
         transaction.require(.epoch(HostRecord.key, epoch))

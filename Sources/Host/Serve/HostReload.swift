@@ -13,7 +13,7 @@ struct HostReload: Sendable {
     let global: GlobalOptions
     let notifier: ServiceNotifier
     let changes: ChangeBell
-    /// Made before the host says that it is ready, so that no signal is lost or ends it.
+    /// Created before the host reports that it is ready, so that no signal is lost or ends it.
     let signals: UnixSignalsSequence
     let supervisor: MainSupervisor?
 

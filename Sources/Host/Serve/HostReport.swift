@@ -1,7 +1,6 @@
 internal import ProgramOutput
 
-/// Prints what happens at a host. A reader that is slow, or absent, holds up nothing: then the oldest lines are left
-/// out.
+/// Prints the events of a host. A slow or absent reader delays nothing: the oldest lines are dropped instead.
 final class HostReport: Sendable {
     private struct Line: Sendable {
         let text: String
@@ -20,7 +19,7 @@ final class HostReport: Sendable {
         lines = continuation
         printing = Task.detached {
             for await line in stream {
-                // The reader has gone: that is no reason not to serve.
+                // The host serves on without a reader.
                 do { try await output.emit(text: line.text, json: line.json) } catch { return }
             }
         }
@@ -30,7 +29,7 @@ final class HostReport: Sendable {
 
     func print(_ text: String, _ json: JSONObject) { lines.yield(Line(text: text, json: json)) }
 
-    /// Returns when all is printed, or after a moment in which it is not read.
+    /// Returns when all lines are printed, or shortly after the reader stopped reading.
     func finish() async {
         lines.finish()
         let end = Task {

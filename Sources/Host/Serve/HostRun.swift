@@ -22,9 +22,9 @@ struct HostRun: Sendable {
     private let mainPushes: MainPushExpiry
     private let servers: [RequestServer]
     private let supervisor: MainSupervisor?
-    /// Owns for a Main that rests; nil where none can, because sessions have leases.
+    /// The holder that owns for a Main that rests; nil if none can, because sessions have leases.
     private let holder: HolderParticipant?
-    /// Keeps the batons of owners as well; nil where it cannot.
+    /// The keeper of duplicates of the owners' batons; nil if it could not start.
     private let batons: BatonHost?
     private let page: PageNotice?
     private let group: any SharedGroup
@@ -101,7 +101,7 @@ struct HostRun: Sendable {
             .compactMap(\.self)
     }
 
-    /// Tells the keeper of a Main that rests when that Main is woken, so that its budget and its watchdog hold.
+    /// Tells the keeper when its resting Main is woken, so that the keeper's budget and watchdog apply.
     private static func tellKeeper(
         in context: CommandContext
     ) -> (@Sendable (ProcessIdentity) async -> Void)? {
@@ -114,7 +114,7 @@ struct HostRun: Sendable {
         }
     }
 
-    /// A host that cannot listen serves without: the old owner keeps its baton then.
+    /// Starts to keep batons. If the host cannot listen, it serves without: only the old owner then keeps its baton.
     private static func batons(of group: any SharedGroup, logger: Logger) -> BatonHost? {
         do throws(SharedCoreError) {
             return try BatonHost(of: group, clock: SystemClock())
@@ -169,7 +169,8 @@ struct HostRun: Sendable {
         }
     }
 
-    /// An address that cannot be listened at is the configuration's fault; one that another process has, is not.
+    /// Throws an error of the configuration for an address at which no process could listen; not for an address that
+    /// another process uses.
     private static func listening(
         by setting: AnySetting, in resolution: Resolution, _ listen: () throws(SystemCallError) -> RequestServer
     ) throws(CommandFailure) -> RequestServer {
@@ -224,7 +225,7 @@ struct HostRun: Sendable {
         await notifier.finish()
     }
 
-    /// Stops in order: no push is taken any more, and the Executors are asked to end.
+    /// Stops in order: no push is taken any more, and the Executors are told to end.
     func stop() {
         notifier.stopping()
         stopping.raise()
@@ -266,7 +267,7 @@ struct HostRun: Sendable {
         do throws(SharedCoreError) {
             let watch = try await group.watch([OwnershipKey.path], from: .snapshot)
             var view = OwnershipView()
-            // The processes of the owner and of the one that gave the baton.
+            // The processes of the owner and of the giver of a baton.
             var owners: [Revision: ProcessIdentity] = [:]
             while !Task.isCancelled, let event = try await watch.next() {
                 let now = SystemClock().now()
@@ -288,7 +289,7 @@ struct HostRun: Sendable {
             watch.cancel()
         } catch {
             guard !stopping.isRaised, error.code != .cancelled else { return }
-            // Over files only: a hub that is away ends no watch.
+            // With files only: the loss of a hub ends no watch.
             if error.code == .unavailable, await group.isLost() { return await host.end(because: error) }
             logger.warning(
                 "the owner's activities are not seen any more, so Executors that are busy have only their budget: \(error.sentence)"
@@ -296,7 +297,7 @@ struct HostRun: Sendable {
         }
     }
 
-    /// Tells the holder when the next keep-alive is due: a Main that rests is woken for it.
+    /// Tells the holder when the next keep-alive is due, so that it wakes a resting Main for it.
     private func followKeepAlives() async {
         guard let holder else { return }
         do throws(SharedCoreError) {
@@ -307,7 +308,8 @@ struct HostRun: Sendable {
         }
     }
 
-    /// Tells the service manager that the host is alive: it is the host's own actor that answers.
+    /// Reports to the service manager that the host is alive. The report comes from the host's own actor, so it proves
+    /// that the actor runs.
     private func keepAlive() async {
         guard let interval = notifier.watchdogInterval else { return }
         while !Task.isCancelled {

@@ -33,7 +33,7 @@ final class MemoryCage: Sendable {
         let words = OpenFile.text(of: path + "/cgroup.controllers")?.split(whereSeparator: \.isWhitespace) ?? []
         guard words.contains(where: { $0 == resource.controller }),
             FileStatus.isWritable(path + "/cgroup.subtree_control"),
-            // A cgroup shared with other processes, such as the shell that started this one, was not given to this
+            // A cgroup that other processes share, such as the shell that started this one, was not delegated to this
             // process.
             OpenFile.text(of: path + "/cgroup.procs")?.split(whereSeparator: \.isWhitespace) == ["\(process)"]
         else { return nil }
@@ -57,7 +57,7 @@ final class MemoryCage: Sendable {
         ["user.delegate", "trusted.delegate"].contains { FileAttribute.text($0, of: path) == "1" }
     }
 
-    /// The cgroup of this process, where it is one of version 2; nil where it is not.
+    /// Returns this process's cgroup if it is of version 2; nil if not.
     static func ownPath() -> String? {
         let groups = OpenFile.text(of: "/proc/self/cgroup")?.split(separator: "\n")
         guard let own = groups?.first(where: { $0.hasPrefix("0::/") }),
@@ -72,9 +72,9 @@ final class MemoryCage: Sendable {
         return nil
     }
 
-    /// Puts a process that does nothing yet into a cgroup of its own.
+    /// Puts a held process into a cgroup of its own.
     ///
-    /// - Returns: Nil when that was not possible; then its memory has to be looked at.
+    /// - Returns: The cgroup; nil if that was not possible, and the process's memory must be measured instead.
     func enclose(_ process: Int32, byteCount: UInt64) -> Cell? {
         guard let cell = newCell() else { return nil }
         guard Self.write("\(byteCount)", to: cell.path + "/" + resource.file),
@@ -83,7 +83,7 @@ final class MemoryCage: Sendable {
             cell.remove()
             return nil
         }
-        // Nothing would be limited if it were swapped out in place. Not every kernel has it.
+        // With swap, the memory limit would only move memory to the disk. Not every kernel has this file.
         _ = Self.write("0", to: cell.path + "/memory.swap.max")
         _ = Self.write("1", to: cell.path + "/memory.oom.group")
         return cell
@@ -94,7 +94,7 @@ final class MemoryCage: Sendable {
             let index = number.add(1, ordering: .relaxed).newValue
             let cell = Cell(path: path + "/executor-\(index)")
             guard let isMade = try? Directory.create(path: cell.path, permissions: 0o755) else { return nil }
-            // Else one that could not be removed stands there.
+            // Otherwise a cgroup that could not be removed has the name.
             if isMade { return cell }
         }
     }
@@ -122,7 +122,7 @@ final class MemoryCage: Sendable {
         func remove() {
             _ = MemoryCage.write("1", to: path + "/cgroup.kill")
             for _ in 0..<Self.attempts {
-                // Busy as long as a process in it has not ended.
+                // It cannot be removed while a process in it has not ended.
                 do throws(SystemCallError) {
                     return try Directory.remove(path: path)
                 } catch {
@@ -133,7 +133,7 @@ final class MemoryCage: Sendable {
         }
     }
 
-    /// Not through a file that is open for reading as well: some can only be written.
+    /// Opened for writing only, because some of these files cannot be read.
     private static func write(_ text: String, to path: String) -> Bool {
         guard let file = try? OpenFile(toWrite: path) else { return false }
         return (try? file.writeStream(Array(text.utf8))) != nil

@@ -1,8 +1,7 @@
 internal import CoreAPI
 internal import Platform
 
-/// The peers of a server: what each has sent of its next request, what it has not taken of its answer, and until when
-/// it must have.
+/// The peers of a server, each with the bytes of its next request, the unsent bytes of its answer, and its deadline.
 struct PeerTable {
     /// A complete request.
     struct Request: Sendable {
@@ -27,7 +26,7 @@ struct PeerTable {
         case answering
         /// The end of its answer is among the unsent bytes.
         case leaving
-        /// Its answer goes on until it has gone.
+        /// Its answer is a stream, which lasts until the peer has disconnected.
         case streaming
     }
 
@@ -43,7 +42,7 @@ struct PeerTable {
     /// The events to wait for, by peer.
     var interests: [(key: Int, descriptor: Int32, events: Int16)] {
         peers.compactMap { key, peer in
-            // A peer with a stream sends nothing: to read is how its end is noticed.
+            // A peer with a stream sends nothing: reading only detects that it has disconnected.
             let events =
                 (peer.stage == .asking || peer.stage == .streaming ? Poll.readable : 0)
                 | (peer.unsent.isEmpty ? 0 : Poll.writable)
@@ -57,7 +56,7 @@ struct PeerTable {
     /// Adds a peer. If each peer has one request, a new peer may replace the one that has been silent the longest. The
     /// bytes that the silent peer has sent by now are taken first: it keeps its place if its request is complete.
     ///
-    /// - Returns: Whether there is a place, and the requests that were complete.
+    /// - Returns: True if the peer was added, and the complete requests.
     mutating func add(
         _ connection: StreamConnection, until deadline: BootInstant
     ) -> (hasPlace: Bool, requests: [Request]) {
@@ -84,10 +83,10 @@ struct PeerTable {
         if peers.removeValue(forKey: key)?.stage == .streaming { endedStreams.append(key) }
     }
 
-    /// Takes what a peer has sent, and sends what it has not taken.
+    /// Reads a peer's bytes, and sends unsent bytes.
     ///
     /// - Parameters:
-    ///   - events: What the kernel said of it.
+    ///   - events: The events that the kernel reported.
     ///   - deadline: The end of its time for the next unsent byte.
     /// - Returns: Its request, if it is complete.
     mutating func serve(_ key: Int, _ events: Int16, until deadline: BootInstant) -> Request? {
@@ -104,10 +103,10 @@ struct PeerTable {
         return nil
     }
 
-    /// How much is read at once of what comes behind a request.
+    /// The number of bytes to read at once after a request, which are dropped.
     private static let ignoredByteCount = 4 << 10
 
-    /// Takes what a peer has sent.
+    /// Reads the bytes that a peer has sent.
     ///
     /// - Returns: Its request, if it is complete.
     mutating func hear(_ key: Int) -> Request? {
@@ -124,7 +123,7 @@ struct PeerTable {
         }
     }
 
-    /// Gives a peer its answer, or more of its stream.
+    /// Sends a peer its answer, or more of its stream.
     ///
     /// - Parameter deadline: The end of its time for the next request, or for the next unsent byte.
     /// - Returns: Its next request, if it has sent that already.

@@ -1,14 +1,14 @@
-/// The first line that an Executor printed, or as much of it as is kept.
+/// The first line that an Executor printed, up to the limit that is kept.
 struct PrintedLine: Hashable, Sendable {
-    /// JSON that was cut is JSON again: its last text ends with “…”, and what was open is closed.
+    /// JSON that was cut is completed: its last text ends with “…”, and its open values are closed.
     let text: String
     /// True if the line was longer.
     let isCut: Bool
 
     /// - Parameters:
-    ///   - printed: What was printed, to the most that is kept.
-    ///   - hadMore: Whether more was printed than that.
-    /// - Returns: Nil when there is no line.
+    ///   - printed: The printed bytes, up to the limit.
+    ///   - hadMore: True if more was printed.
+    /// - Returns: Nil if there is no line.
     init?(_ printed: [UInt8], hadMore: Bool) {
         let lineFeed = UInt8(ascii: "\n")
         let start = printed.firstIndex { $0 != lineFeed } ?? printed.endIndex
@@ -28,7 +28,7 @@ struct PrintedLine: Hashable, Sendable {
         self.init(printed, hadMore: hadMore)
     }
 
-    /// The bytes without those at the end that only begin a character.
+    /// The bytes without an incomplete character at the end.
     private static func withoutHalfACharacter(_ bytes: [UInt8]) -> [UInt8] {
         guard let start = bytes.lastIndex(where: { $0 & 0xc0 != 0x80 }) else { return bytes }
         return start + CutJSON.characterByteCount(bytes[start]) > bytes.count ? Array(bytes[..<start]) : bytes

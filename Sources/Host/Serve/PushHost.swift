@@ -26,7 +26,7 @@ actor PushHost {
     private struct Running {
         let callID: CallID
         let process: ExecutorProcess
-        /// Until when its core is busy; nil when it is not.
+        /// The latest end of its core's activity; nil if it is not busy.
         var busyUntil: BootInstant?
         /// True while a call is open in the Executor: it then takes no slot.
         var isInCall = false
@@ -43,7 +43,7 @@ actor PushHost {
     private var isWaiting: Waiting?
     /// The store's error that was logged last; nil after a step has succeeded.
     private var toldTrouble: String?
-    /// True if an outage of Executors was logged, and none has served a push since.
+    /// True if an outage of Executors was logged, and no push was handled since.
     private var isOutageLogged = false
 
     /// Returns true if the message of a push waits to be acknowledged, though its Executor has not printed it.
@@ -53,9 +53,9 @@ actor PushHost {
     private static let storePause = Duration.seconds(1)
 
     /// - Parameters:
-    ///   - show: Shows the user what an Executor has printed. Its message is acknowledged behind that.
+    ///   - show: Shows the user the line of an Executor. Its message is acknowledged after that.
     ///   - wakeMain: Called before an Executor is started; returns when no Main rests.
-    ///   - tell: Told what happens.
+    ///   - tell: Called with each event.
     init(
         _ queue: PushQueue, settings: ExecutorSettings, cage: MemoryCage?, logger: Logger,
         show: @escaping ExecutorProcess.Hearing = { _ in }, wakeMain: @escaping @Sendable () async -> Void = {},
@@ -73,9 +73,8 @@ actor PushHost {
 
     /// Serves until it is told to stop.
     ///
-    /// - Parameter isWaiting: Asked where an Executor says that no message came; nil where pushes come from elsewhere than a
-    ///   Maildir.
-    /// - Throws: The store's error when this host's session is over, and the error of ``end(because:)``.
+    /// - Parameter isWaiting: Called if an Executor reports that no message came; nil if no Maildir is watched.
+    /// - Throws: The store's error if this host's session has ended, and the error of ``end(because:)``.
     func run(isWaiting: Waiting? = nil) async throws {
         self.isWaiting = isWaiting
         await withDiscardingTaskGroup { group in
@@ -90,10 +89,10 @@ actor PushHost {
         if let failure { throw failure }
     }
 
-    /// Takes no more pushes, begins no more attempts, and asks the Executors that run to end.
+    /// Takes no more pushes, begins no more attempts, and tells the running Executors to end.
     nonisolated func stop() {
-        // First: the signal ends the pauses before the next attempts. An attempt that began then would be cut short, and its
-        // failure would count.
+        // Before the signal, which ends the pauses before the next attempts: an attempt that then began would be
+        // interrupted, and count as a failure.
         slots.close()
         stopping.raise()
         Task { await stopExecutors() }
@@ -105,7 +104,7 @@ actor PushHost {
         stop()
     }
 
-    /// Goes by other settings from now on; Executors that run keep theirs.
+    /// Uses other settings from now on. Running Executors keep theirs.
     func adopt(_ settings: ExecutorSettings) {
         self.settings = settings
         slots.setLimit(settings.limit)
@@ -134,7 +133,7 @@ actor PushHost {
         return record
     }
 
-    /// How the system limits the memory of an Executor; nil where nothing does.
+    /// How the kernel limits the memory of an Executor; nil if it does not.
     private var enclosing: ExecutorProcess.Enclosing? {
         guard let cage, let byteCount = settings.limits.memory else { return nil }
         return { cage.enclose($0, byteCount: byteCount) }
@@ -144,11 +143,11 @@ actor PushHost {
         for executor in executors.values { executor.process.stop() }
     }
 
-    /// Takes in the activities of the core's owner.
+    /// Records the activities of the core's owner.
     ///
-    /// Its Executor has until the last bound in place of its budget. While it has an open call, it takes no slot:
-    /// pushes that come meanwhile are served by its core, and have Executors of their own. A former owner with a call
-    /// that moves has until the deadline of its baton.
+    /// The owning Executor has until the last bound in place of its budget. While it has an open call it uses no slot,
+    /// so that other Executors can handle new pushes, with messages from its core. A former owner with a moving call
+    /// has until the deadline of its baton.
     func note(_ activities: [Activity], of process: ProcessIdentity?, giver: BusyOwner.Giver? = nil) {
         busyOwner.note(activities, of: process, giver: giver)
         for key in executors.keys { grantTime(to: key) }
@@ -189,7 +188,7 @@ actor PushHost {
         }
     }
 
-    /// Serves one push to its end. It has a slot already.
+    /// Handles one push to its end. It has a slot already.
     private func serve(_ taken: PushQueue.Taken) async {
         guard var record = taken.record else {
             slots.giveBack()
@@ -240,7 +239,7 @@ actor PushHost {
     private struct Attempt {
         var verdict: ExecutorEnd.Verdict
         var reason: String
-        /// True if the failure is no fault of the push, which is then tried until it works.
+        /// True if the push is not the cause of the failure. It is then tried until it works.
         var isOutage: Bool
         /// True if an Executor of this project has reported that it did not get the message.
         var isNo = false
@@ -261,7 +260,7 @@ actor PushHost {
             return Attempt(verdict: .failed, reason: "its Executor cannot be started: \(error)", isOutage: true)
         }
         let (pid, isOwn) = (executor.process.pid, launch.isOwn)
-        // Not by its number, which another one may have before this end is heard of.
+        // Not by its process id, which another process may get before this end is handled.
         startCount += 1
         let key = startCount
         executors[key] = Running(callID: callID, process: executor)
@@ -269,7 +268,7 @@ actor PushHost {
         tell(.started(callID: callID.text, pid: pid, attempt: attempt))
         if stopping.isRaised { executor.stop() }
         let end = await executor.end()
-        // The slot is given back by the one that took it.
+        // The slot is given back by the code that took it.
         setInCall(false, key)
         executors[key] = nil
         tell(.ended(callID: callID.text, pid: pid, end))
@@ -278,8 +277,8 @@ actor PushHost {
             isNo: isOwn && end.verdict == .served && end.status != 0)
     }
 
-    /// Makes the host try a push again if its message waits in the watched Maildir or in the inbox, because the message
-    /// becomes no other push. While another process owns, such as a Main that runs no core of this Maildir, this does
+    /// Makes the host try a push again if its message waits in the watched Maildir or in the inbox, because no other
+    /// push is created for it. While another process owns, such as a Main that runs no core of this Maildir, this does
     /// not count as a failure of the push.
     private func judgeNo(_ end: inout Attempt, to callID: CallID) async {
         guard let isWaiting else { return }
@@ -332,11 +331,12 @@ actor PushHost {
         tell(.givenUp(callID: record.callID, failures: record.failures, reason: record.lastFailure ?? ""))
     }
 
-    /// Does a step in the store until it is done, or until it cannot be done any more.
+    /// Repeats a step in the store until it succeeds or cannot succeed any more.
     ///
-    /// - Returns: Whether it is done; if not, the push is another one's, or goes back with the session.
+    /// - Returns: True if it succeeded; if not, another process has the push, or it goes back to the queue with the
+    ///   session.
     private func insist(_ problem: String, _ step: @Sendable () async throws(SharedCoreError) -> Void) async -> Bool {
-        // A host that is to stop does not wait for a store for ever.
+        // A host that must stop waits for a store only for a limited time.
         var patience = 5
         while true {
             do throws(SharedCoreError) {
@@ -356,7 +356,7 @@ actor PushHost {
         }
     }
 
-    /// Takes note of an error of the store: one that may pass is waited out, any other one ends this host.
+    /// Handles an error of the store: waits after a temporary one, and ends this host after any other.
     private func note(_ error: SharedCoreError, at problem: String) async {
         switch error.code {
         case .sessionEnded, .closed, .corrupt, .incompatible, .unsupported, .invalidArgument:
@@ -365,7 +365,7 @@ actor PushHost {
             let sentence = "\(problem): \(error.sentence)"
             if sentence != toldTrouble { logger.warning("\(sentence)") }
             toldTrouble = sentence
-            // Not one that ends with the stop: what is done meanwhile is written down all the same.
+            // The pause is not ended by the stop: results that come meanwhile are still written.
             try? await Task.sleep(for: Self.storePause)
         }
     }

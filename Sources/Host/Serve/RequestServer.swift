@@ -17,18 +17,18 @@ package final class RequestServer: Sendable {
         let requestByteCount: Int
         /// The most peers at a time.
         var peerCount: Int
-        /// How long a request may take to come, and how long a peer with unsent bytes may take none of them.
+        /// The time limit for a request, and for a peer with unsent bytes to accept some of them.
         var patience: Duration
         /// True if a peer may send another request after an answer.
         let isPersistent: Bool
-        /// The only user that may connect; nil where the system does not tell.
+        /// The only user that may connect; nil if the system does not report the peer's user.
         let user: UInt32?
         /// The answer to a request that is too long.
         let tooLong: [UInt8]
         /// The answer to a peer beyond the limit, if no other peer is replaced by it.
         let busy: [UInt8]
-        /// The most bytes that are kept for a peer while the kernel accepts none. Zero: an answer that the kernel does
-        /// not accept at once ends the connection.
+        /// The maximum number of bytes that are kept for a peer while the kernel accepts none. Zero: an answer that the
+        /// kernel does not accept at once ends the connection.
         var unsentByteCount: Int
 
         package init(
@@ -50,7 +50,7 @@ package final class RequestServer: Sendable {
     /// An answer, or the beginning of one.
     package struct Answer: Sendable {
         let bytes: [UInt8]
-        /// True for the beginning of a stream, which goes on with ``send(_:to:)`` until the peer has gone.
+        /// True for the beginning of a stream, which ``send(_:to:)`` continues until the peer disconnects.
         let isStream: Bool
 
         package init(_ bytes: [UInt8], isStream: Bool = false) {
@@ -64,8 +64,8 @@ package final class RequestServer: Sendable {
         var isStopped = false
     }
 
-    /// How many peers are admitted before the admitted ones are read again, so that new peers cannot replace one that
-    /// has sent its request.
+    /// How many peers are admitted before the admitted ones are read again, so that new peers do not replace one that
+    /// has just sent its request.
     private static let admissionCount = 8
     /// How long it waits for a free descriptor.
     private static let pause = Duration.milliseconds(100)
@@ -94,7 +94,7 @@ package final class RequestServer: Sendable {
 
     /// Begins to serve.
     ///
-    /// - Parameter answer: Gives the answer to a request.
+    /// - Parameter answer: Returns the answer to a request.
     static func start(
         _ name: String, at listener: StreamListener, rules: Rules,
         answer: @escaping @Sendable ([UInt8]) async -> [UInt8]
@@ -102,11 +102,11 @@ package final class RequestServer: Sendable {
         try start(name, at: listener, rules: rules, answer: { _, request in Answer(await answer(request)) })
     }
 
-    /// Begins to serve answers of which some are streams.
+    /// Begins to serve, with answers that may be streams.
     ///
     /// - Parameters:
-    ///   - answer: Gives the answer to the request of a peer. No other peer gets that number later.
-    ///   - streamEnded: Called when a peer whose answer was a stream has gone, or has not read for too long.
+    ///   - answer: Returns the answer to the request of a peer. The number of a peer is not used again.
+    ///   - streamEnded: Called when a peer with a stream has disconnected, or has not read for too long.
     package static func start(
         _ name: String, at listener: StreamListener, rules: Rules,
         answer: @escaping @Sendable (_ peer: Int, [UInt8]) async -> Answer,
@@ -138,7 +138,8 @@ package final class RequestServer: Sendable {
             // Without a free descriptor a client waits and cannot be accepted: a pause, in place of a busy loop.
             if isFull { timeout = min(timeout ?? Self.pause, Self.pause) }
             let own = [bell.descriptor, isFull ? bell.descriptor : listener.descriptor].map { ($0, Poll.readable) }
-            // It fails only with a table of descriptors that is none; as after a signal, all are tried again then.
+            // It fails only with an invalid table of descriptors. As after a signal, all descriptors are then tried
+            // again.
             let waited = try? Poll.events(
                 of: own + interests.map { ($0.descriptor, $0.events) }, timeout: timeout)
             let ready = (waited ?? nil) ?? [Int16](repeating: 0, count: own.count + interests.count)
@@ -153,7 +154,7 @@ package final class RequestServer: Sendable {
         }
     }
 
-    /// - Returns: Whether the system had a descriptor for each.
+    /// - Returns: True if the system had a descriptor for each.
     private func accept(into table: inout PeerTable) -> Bool {
         do throws(SystemCallError) {
             for _ in 0..<Self.admissionCount {
@@ -179,7 +180,7 @@ package final class RequestServer: Sendable {
         }
     }
 
-    /// Has a request answered.
+    /// Passes a request to the handler.
     private func begin(_ request: PeerTable.Request?) {
         guard let request else { return }
         Task {

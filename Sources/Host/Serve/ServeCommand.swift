@@ -18,20 +18,20 @@ struct ServeCommand: HostCommand {
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
     func run(in context: CommandContext) async throws {
-        // An error of the configuration is said before anything begins.
+        // Report errors of the configuration before any work begins.
         let settings = try ExecutorSettings(context.resolution)
         _ = try context.resolution.overview()
-        // Before another start, such as a hub: a process that is not alone in a cgroup cannot have it for itself.
+        // Before any other start, such as that of a hub: a cgroup can only be used by a process that is alone in it.
         let cage =
             settings.limits.memory == nil
             ? nil : MemoryCage.ownPath().flatMap { MemoryCage(at: $0, process: ProcessIdentity.current.pid) }
-        // Each Executor takes a few descriptors here.
+        // Each Executor needs a few descriptors here.
         SpareDescriptors.raiseLimit()
         let description = SessionDescription(role: SessionRole(rawValue: "host"), name: "sharedcore serve")
         try await context.withGroup(as: description, for: "serve") { group in
             try await context.noteWakeUp(of: group)
             let run = try await HostRun(group, settings: settings, cage: cage, context: context, global: global)
-            // In a task of its own: what is begun when the host is to stop is brought to its end.
+            // In a task of its own, so that begun work is completed when the host must stop.
             let work = Task { try await run.serve() }
             try await withTaskCancellationHandler {
                 try await work.value

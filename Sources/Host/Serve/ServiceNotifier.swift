@@ -1,11 +1,11 @@
 internal import Logging
 internal import Platform
 
-/// Tells the service manager how this service is doing.
+/// Reports the state of this service to the service manager.
 ///
 /// Source: sd_notify(3) and the protocol that it describes. Without `NOTIFY_SOCKET` nothing is sent.
 struct ServiceNotifier: Sendable {
-    /// The variables by which a manager speaks to this process alone.
+    /// The variables by which a manager addresses only this process.
     static let variables: Set<String> = [
         "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES",
     ]
@@ -18,7 +18,7 @@ struct ServiceNotifier: Sendable {
     /// How often the manager wants to hear that the service lives; nil where it does not.
     let watchdogInterval: Duration?
 
-    /// - Parameter process: This process, which the manager may name as the one that it watches.
+    /// - - Parameter process: This process's id, which the manager may name as the one with the watchdog.
     init(environment: [String: String], process: Int32) {
         address = environment["NOTIFY_SOCKET"].flatMap { $0.isAbsolutePath || $0.startsWithBytes(of: "@") ? $0 : nil }
         let isMeant = environment["WATCHDOG_PID"].map { $0 == String(process) } ?? true
@@ -27,22 +27,22 @@ struct ServiceNotifier: Sendable {
         watchdogInterval = isMeant && address != nil && microseconds > 0 ? .microseconds(max(1, microseconds / 2)) : nil
     }
 
-    /// - Parameter status: For people; nil leaves what was said with ``status(_:)``.
+    /// - - Parameter status: A text for users; nil keeps the text of ``status(_:)``.
     func ready(_ status: String? = nil) { send("READY=1" + (status.map { "\nSTATUS=\($0)" } ?? "")) }
 
-    /// As a sign of life, it is left out where the manager has many to read.
+    /// Dropped, as a sign of life is, if the manager has many messages to read.
     func status(_ status: String) { sendAtOnce("STATUS=\(status)") }
 
-    /// - Parameter now: When the reload began, which the manager compares with its own clock.
+    /// - Parameter now: When the reload began, on the clock of the manager.
     func reloading(at microseconds: UInt64) { send("RELOADING=1\nMONOTONIC_USEC=\(microseconds)") }
 
     func stopping() { send("STOPPING=1\nSTATUS=stopping") }
 
-    /// Waits until all messages are sent, or the manager has not read for ``patience`` seconds. The end of the process would
-    /// drop those that its thread has not sent yet.
+    /// Waits until all messages are sent, or the manager has not read for ``patience`` seconds. The end of the process
+    /// would drop unsent messages.
     func finish() async { await thread.run {} }
 
-    /// Left out where the manager has many to read: the next one comes soon.
+    /// Dropped if the manager has many messages to read: the next one comes soon.
     func alive() { sendAtOnce("WATCHDOG=1") }
 
     private func sendAtOnce(_ text: String) {

@@ -5,7 +5,7 @@ internal import Lifecycle
 internal import Platform
 internal import SharedCoreConfiguration
 
-/// How `sharedcore-executor`, which reads no configuration, is told what a configuration says.
+/// The arguments by which `sharedcore-executor`, which reads no configuration, gets the values of the configuration.
 struct SlimExecutor: Sendable {
     /// The absolute path of the group's directory.
     private let directory: String
@@ -17,7 +17,7 @@ struct SlimExecutor: Sendable {
     private let durability: Durability
     private let parent: Int32?
 
-    /// - Parameter parent: The process with which it ends; nil for none.
+    /// - Parameter parent: The process whose end also ends it; nil for none.
     init(_ resolution: Resolution, parent: Int32? = nil) throws(ConfigurationFailure) {
         directory = try resolution.groupDirectory()
         maildir = try resolution.maildir()

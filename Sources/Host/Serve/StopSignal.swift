@@ -12,9 +12,9 @@ final class StopSignal: Sendable {
 
     var isRaised: Bool { state.withLock { $0.isRaised } }
 
-    /// Ends every wait, those to come too.
+    /// Ends every present and later wait.
     ///
-    /// - Returns: Whether this was the first call.
+    /// - Returns: True for the first call.
     @discardableResult
     func raise() -> Bool {
         let (sleepers, isFirst) = state.withLock { state in
@@ -28,7 +28,7 @@ final class StopSignal: Sendable {
         return isFirst
     }
 
-    /// Waits for so long, or until it is to stop or the task is cancelled.
+    /// Waits for the duration, or until the stop or the cancellation of the task.
     func pause(_ duration: Duration) async {
         let sleeper = Task { _ = try? await Task.sleep(for: duration) }
         let key = state.withLock { state -> UInt64? in
@@ -49,7 +49,7 @@ final class StopSignal: Sendable {
         state.withLock { $0.sleepers[key] = nil }
     }
 
-    /// Waits until it is to stop or the task is cancelled.
+    /// Waits until the stop or the cancellation of the task.
     func wait() async {
         while !isRaised, !Task.isCancelled { await pause(.seconds(3600)) }
     }

@@ -2,7 +2,8 @@ internal import Coordination
 internal import CoreAPI
 internal import CoreAPITesting
 
-/// Counts the core starts of a group while they happen: the timeline is bounded, and killed processes print nothing.
+/// Counts the core starts of a group as they happen, because the timeline is bounded and killed processes print
+/// nothing.
 final class CoreStartCounter: Sendable {
     private let follower: TimelineFollower
     private let seen: Box<(count: Int, revision: Revision)>
@@ -13,7 +14,7 @@ final class CoreStartCounter: Sendable {
         self.follower = follower
         self.seen = seen
         Task {
-            // The soak gets the error from its own calls when this ends with one.
+            // If this ends with an error, the soak's own calls fail with it too.
             var events = follower.makeAsyncIterator()
             while let event = try? await events.next() {
                 guard case .record(let record) = event else { continue }
@@ -25,7 +26,7 @@ final class CoreStartCounter: Sendable {
         }
     }
 
-    /// The count when an entry and all before it have been seen.
+    /// Returns the count once the entry of a revision and all before it were counted.
     func count(through revision: Revision) async throws -> Int {
         try await eventually("the timeline is read to its end") { seen.value.revision >= revision }
         follower.cancel()

@@ -5,12 +5,12 @@ internal import Platform
 internal import ProgramOutput
 internal import Synchronization
 
-/// Rounds of pushes in which Executors and Mains are killed and frozen at random moments and at chosen places. If an
+/// Rounds of pushes in which Executors and Mains are killed and frozen at random moments and at fail points. If an
 /// Executor dies, its push is tried again, as by a host.
 ///
-/// Random choices come from a seed. Each round, each mail and the hunt have a generator of their own, split off before
-/// their tasks start: it draws the same faults and moments again, whichever task comes first. The machine decides which
-/// operations they meet and how many of them are needed.
+/// Random choices come from a seed. Each round, each mail and the hunt for owners have generators of their own, split
+/// off before their tasks start, so a seed always gives the same faults and moments. Which operations the faults meet,
+/// and how many are needed, depends on the machine.
 final class Soak: Sendable {
     private struct State {
         var random: SeededRandom
@@ -26,7 +26,7 @@ final class Soak: Sendable {
     private let killsItself: Bool
     private let state: Mutex<State>
 
-    /// - Parameter killsItself: Whether the programs can be made to die at a chosen place of the file backend.
+    /// - - Parameter killsItself: True if the programs can be told to die at a fail point of the file backend.
     init(driver: any ParticipantDriver, server: DemoServer, seed: UInt64, killsItself: Bool) {
         self.driver = driver
         self.server = server
@@ -38,10 +38,10 @@ final class Soak: Sendable {
     /// The problems, for people.
     var problems: [String] { state.withLock { $0.problems } }
 
-    /// Runs rounds until `isEnough`, or until something has gone wrong; then one more message finds those that killed
-    /// cores had stored and not acknowledged.
+    /// Runs rounds until `isEnough` or a failure. Then one more message makes a core fetch the messages that killed
+    /// cores had stored but not acknowledged.
     ///
-    /// - Parameter progress: Told the count after each round.
+    /// - Parameter progress: Called with the count after each round.
     func run(until isEnough: (SoakCount) -> Bool, progress: (SoakCount) -> Void = { _ in }) async throws {
         while !isEnough(count), problems.isEmpty {
             try Task.checkCancellation()
@@ -53,7 +53,7 @@ final class Soak: Sendable {
         try await server.deliver(last)
         try await serve(last, drawing: splitChance(), spared: true)
         let found = try await server.counts()
-        // A file can be set aside also when its message was stored before.
+        // A file can be set aside even if its message was stored before.
         if found.waiting != 0 || found.acknowledged + found.setAside != count.messages {
             complain(
                 "of \(count.messages) messages, the server has \(found.waiting) left, \(found.acknowledged) acknowledged and "
@@ -87,7 +87,7 @@ final class Soak: Sendable {
         }
     }
 
-    /// Pushes a call-id until an Executor lives to say that it has been served.
+    /// Pushes a call-id until an Executor lives to report that it was handled.
     private func serve(_ mail: DemoMail, drawing chance: SeededRandom, spared: Bool = false) async throws {
         var chance = chance
         var (wasShown, wasSetAside) = (false, false)
@@ -114,10 +114,11 @@ final class Soak: Sendable {
                 note { $0.delivered += 1 }
                 return try await pushAgain(mail, drawing: chance)
             case (.exited(0), "nothing") where wasShown:
-                // The one that was killed had shown it and acknowledged it.
+                // The killed Executor had shown and acknowledged the message.
                 return note { $0.delivered += 1 }
             case (.exited(0), "nothing"):
-                // Chance has killed as many in the moment of reading it as a message may cost (P11). An operator has it tried again.
+                // By chance, so many processes were killed while they read this message that it was set aside (P11). An
+                // operator would give it back.
                 if !wasSetAside, try await server.retry(mail, in: driver.group) {
                     wasSetAside = true
                     note { $0.setAside += 1 }
@@ -133,7 +134,7 @@ final class Soak: Sendable {
         }
     }
 
-    /// Now and then a push comes twice; a shown message is not shown again.
+    /// Sends some pushes twice: a message that was shown must not be shown again.
     private func pushAgain(_ mail: DemoMail, drawing chance: SeededRandom) async throws {
         var chance = chance
         guard chance.once(in: 6) else { return }
@@ -181,8 +182,8 @@ final class Soak: Sendable {
         }
     }
 
-    /// Kills and freezes owners until it is cancelled. An owner is stopped first, so that it owns for certain when it
-    /// is killed.
+    /// Kills and freezes owners until it is cancelled. An owner is stopped first, so that it still owns when it is
+    /// killed.
     private func hunt(drawing chance: SeededRandom) async {
         var chance = chance
         do {
@@ -196,7 +197,7 @@ final class Soak: Sendable {
                     continue
                 }
                 await process.freeze()
-                // No process is left frozen, also when the read fails or the hunt is over.
+                // No process stays frozen, even if the read fails or the hunt ends.
                 let now = try? await GroupOwner.current(in: driver.group)
                 if now?.epoch == owner.epoch, holder(of: owner) != nil {
                     process.kill()
@@ -274,7 +275,7 @@ final class Soak: Sendable {
         state.withLock { $0.random.split() }
     }
 
-    /// Lets a random time pass: the soak varies the moment of a kill.
+    /// Waits for a random time, to vary the moment of a kill.
     private func pause(milliseconds: Int) async throws {
         try await ContinuousClock().sleep(for: .milliseconds(milliseconds))
     }

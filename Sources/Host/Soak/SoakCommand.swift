@@ -61,15 +61,15 @@ struct SoakRun: Sendable {
     let seed: UInt64
     let duration: Duration
 
-    /// The time that a core takes to connect unless configured: shorter than most lives.
+    /// The time that a core takes to connect unless configured: shorter than most processes of the soak live.
     private static let startDelay = Duration.milliseconds(20)
 
-    /// - Parameter isOver: Asked after each round whether no more are to be run.
+    /// - - Parameter isOver: Called after each round; returns true to end.
     func run(
         in context: CommandContext, isOver: @escaping @Sendable () -> Bool, progress: SoakProgress?
     ) async throws -> SoakSummary {
         try await ScenarioGroup.run("soak", coreStarting: Self.startDelay, in: context) { group in
-            // Also when it is interrupted, so that the message about that has a line of its own.
+            // Also after an interruption, so that the message about it has a line of its own.
             defer { if progress != nil { ProgressBar.clear() } }
             let soak = Soak(driver: group.driver, server: group.server, seed: seed, killsItself: false)
             let starts = try await CoreStartCounter(following: group.driver.group)

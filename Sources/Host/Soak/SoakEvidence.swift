@@ -3,7 +3,7 @@ internal import CoreAPI
 internal import Mailboxes
 internal import ProgramOutput
 
-/// One push of a soak: the fault that its Executor was given, and what came of it.
+/// One push of a soak: the fault of its Executor, and the result.
 struct SoakAttempt: Sendable, CustomStringConvertible {
     let fault: SoakFault
     let result: PushResult

@@ -8,19 +8,19 @@ enum SoakFault: Hashable, Sendable {
     case dies(writingAt: String, occurrence: Int)
     /// Its core kills itself before it acknowledges to the server.
     case diesBeforeAcknowledging
-    /// It kills itself while it reads a message, or behind counting that another one has ended so.
+    /// It kills itself while it reads a message, or after it has counted that another process ended while reading it.
     case diesReading(at: String)
-    /// It is killed after so many milliseconds, at any point of its work.
+    /// It is killed after this number of milliseconds, at any point of its work.
     case killed(after: Int)
-    /// It is frozen after so many milliseconds, for so many.
+    /// It is frozen after a number of milliseconds, for a number of milliseconds.
     case frozen(after: Int, for: Int)
 
-    /// The places inside of a write, before and after its record is part of the order.
+    /// The fail points inside of a write, before and after its record is part of the order.
     private static let places = [
         "commit.afterLock", "commit.halfRecord", "commit.beforePublish", "commit.afterPublish", "commit.beforeUnlock",
     ]
 
-    /// - Parameter killsItself: Whether this build can be made to die at a chosen place of the file backend.
+    /// - - Parameter killsItself: True if this build can be told to die at a fail point of the file backend.
     static func drawn(from random: inout SeededRandom, killsItself: Bool) -> SoakFault {
         switch Int.random(in: 0..<11, using: &random) {
         case 0..<3 where killsItself:

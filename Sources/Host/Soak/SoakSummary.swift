@@ -6,7 +6,7 @@ struct SoakSummary: Sendable {
     let backend: String
     let seed: UInt64
     let count: SoakCount
-    /// The number of cores that the soak has started, also those of processes that were killed.
+    /// The number of cores that the soak has started, including those of killed processes.
     let coreStarts: Int
     /// The problems, for people.
     let problems: [String]
@@ -51,13 +51,13 @@ struct SoakSummary: Sendable {
 struct SoakCount: Hashable, Sendable, CustomStringConvertible {
     /// Executors that were started.
     var pushes = 0
-    /// Messages that were sent, each with a call-id of its own.
+    /// The number of messages that were sent, each with its own call-id.
     var messages = 0
-    /// Call-ids of which the own text was shown.
+    /// The number of call-ids whose text was shown.
     var delivered = 0
     /// Messages that were shown again although the process that showed them had ended well.
     var duplicates = 0
-    /// Processes that died of SIGKILL, one way or another.
+    /// The number of processes that SIGKILL ended, for any reason.
     var kills = 0
     /// Killed as the owner: stopped first, then seen to own, then killed.
     var owners = 0
@@ -73,7 +73,7 @@ struct SoakCount: Hashable, Sendable, CustomStringConvertible {
     var mains = 0
     var rounds = 0
 
-    /// Call-ids of which no process showed the own text.
+    /// The number of call-ids whose text no process showed.
     var lost: Int { messages - delivered }
 
     var description: String {
@@ -83,7 +83,7 @@ struct SoakCount: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// One line of standard error that says how far a soak is. For terminals only.
+/// One line on standard error with the progress of a soak. For terminals only.
 struct SoakProgress: Sendable {
     let minutes: Double
     private let clock = ContinuousClock()

@@ -74,7 +74,7 @@ struct StorePut: HostCommand, TakesBytes {
         }
     }
 
-    /// Commits, and says in the command's own terms why not.
+    /// Commits, and reports a failure in the command's own terms.
     private func commit(_ transaction: Transaction, to group: any SharedGroup) async throws -> Commit {
         do throws(SharedCoreError) {
             return try await group.commit(transaction)
@@ -179,7 +179,7 @@ struct StoreList: HostCommand {
     }
 }
 
-/// The lines in which the store's commands show entries and changes.
+/// The output lines of entries and changes in the store's commands.
 enum StoreLine {
     /// `key value revision`.
     static func json(_ entry: Entry) -> JSONObject {
@@ -195,7 +195,7 @@ enum StoreLine {
         shown(entry.key) + "\t" + ValueText.oneLine(entry.value)
     }
 
-    /// The key for a person. Backslashes are doubled, so that no two keys look alike where characters are escaped.
+    /// The key as text. Backslashes are doubled, so that two keys never look alike after escaping.
     private static func shown(_ key: Key) -> String {
         let doubled = key.text.unicodeScalars.reduce(into: "") { text, scalar in
             text += scalar == "\\" ? "\\\\" : "\(scalar)"
@@ -203,7 +203,7 @@ enum StoreLine {
         return ValueText.oneLine(doubled)
     }
 
-    /// `kind key value revision`; key and value are null where there is none.
+    /// `kind key value revision`; key and value are null if there is none.
     static func json(kind: String, key: Key?, value: [UInt8]?, revision: Revision) -> JSONObject {
         var line: JSONObject = ["kind": .text(kind), "key": .optional(key?.text)]
         let value = ValueText.fields(value)
@@ -221,7 +221,7 @@ enum StoreLine {
     }
 }
 
-/// The part of the dictionary in which the coordination keeps its own keys.
+/// The part of the dictionary with the coordination's own keys.
 enum ReservedPath {
     static let name = ".sharedcore"
 
@@ -232,7 +232,7 @@ enum ReservedPath {
         prefix.contains(key)
     }
 
-    /// Returns whether a caller that names this prefix asks for the reserved keys.
+    /// Returns true if a caller with this prefix explicitly requests the reserved keys.
     static func isAskedFor(by path: String) -> Bool {
         path == name || path.hasPrefix(name + "/")
     }

@@ -3,7 +3,7 @@ internal import CoreAPI
 internal import Logging
 internal import ProgramOutput
 
-/// `store watch`: the changes under a prefix as they come.
+/// `store watch`: prints the changes under a prefix as they come.
 struct StoreWatch: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch", abstract: "Print the changes under a prefix as they come.",

@@ -8,8 +8,8 @@ internal import ProgramOutput
 internal import SharedCoreConfiguration
 internal import Synchronization
 
-/// Has a Main supervised: makes sure that its keeper is there, and tells it the configuration. The supervision itself
-/// is the keeper's, so nothing is lost when this process ends or begins (decision 19).
+/// Makes sure that the keeper of a Main runs, and sends it the configuration. The keeper supervises Main, so nothing is
+/// lost when this process ends or starts (decision 19).
 ///
 /// ```swift
 /// let supervisor = try MainSupervisor(for: context)
@@ -29,14 +29,13 @@ final class MainSupervisor: Sendable {
 
     /// How long after a keeper's end the next one is started at the earliest.
     private static let pause = Duration.seconds(1)
-    /// The largest log that is kept when a keeper starts.
+    /// The maximum size of a log that is kept when a keeper starts.
     private static let logByteCount = 1 << 20
 
     /// - Parameters:
-    ///   - place: The group's runtime directory, which is made when it is not there.
+    ///   - place: The group's runtime directory, which is created if it does not exist.
     ///   - program: The path of `sharedcore-keeper`.
-    ///   - variables: The variables beyond this process's, for the environment of a keeper that is started, and so of
-    ///     Main.
+    ///   - variables: The variables to add to this process's environment for a new keeper, and so for Main.
     init(
         _ place: KeeperPlace, _ configuration: KeeperConfiguration, program: String, variables: [String: String] = [:],
         logger: Logger
@@ -50,7 +49,7 @@ final class MainSupervisor: Sendable {
         bell = try SharedCoreError.wrapping { () throws(SystemCallError) in try EventCounter() }
     }
 
-    /// Begins to see to the keeper, on a thread of its own that lives until ``end()``.
+    /// Begins to supervise the keeper, on a thread of its own that lives until ``end()``.
     func begin() throws(SystemCallError) {
         try OwnedThread.start("supervisor") { [self] in
             while !isEnded.load(ordering: .acquiring) {
@@ -61,20 +60,20 @@ final class MainSupervisor: Sendable {
         }
     }
 
-    /// Tells the keeper how it supervises from now on. Another command is for the next host.
+    /// Sends the keeper a new configuration. A changed command takes effect with the next host.
     func configure(_ options: SupervisionOptions) {
         configuration.withLock { $0.options = options }
         bell.raise()
     }
 
-    /// Does not see to the keeper any more. It goes on, and Main with it.
+    /// Stops supervising the keeper. The keeper and Main continue.
     func end() {
         isEnded.store(true, ordering: .releasing)
         bell.raise()
     }
 
-    /// Sees to it that a keeper is there and knows its configuration; returns when that keeper is gone, or the
-    /// configuration has changed, or this ends.
+    /// Makes sure that a keeper runs and has the configuration. Returns when that keeper has ended, the configuration
+    /// has changed, or ``end()`` was called.
     private func attend() {
         let configuration = configuration.withLock { $0 }
         if let connection = client.connect() {
@@ -92,13 +91,13 @@ final class MainSupervisor: Sendable {
         }
     }
 
-    /// Returns whether the keeper is there. It says nothing that was not asked.
+    /// Returns true if the keeper is connected. It sends nothing without a request.
     private func isOpen(_ connection: MessageSocket) -> Bool {
         if case .end = connection.receive(upTo: 1) { false } else { true }
     }
 
-    /// Starts a keeper in a session of its own, and returns when it answers, or has ended. One that another host has
-    /// started meanwhile keeps the place, and this one ends.
+    /// Starts a keeper in a session of its own, and returns when it answers or has ended. If another host has started
+    /// one meanwhile, that one stays, and this one ends.
     private func startKeeper(_ configuration: KeeperConfiguration) throws {
         let log = try log()
         let nothing = try OpenFile(path: "/dev/null", .write)
@@ -131,7 +130,7 @@ extension Resolution {
         KeeperPlace(directory: try runtimeDirectory())
     }
 
-    /// Which Main is supervised, and how; nil when none is.
+    /// Returns the configuration of the supervised Main; nil if none is configured.
     func supervision() throws(ConfigurationFailure) -> KeeperConfiguration? {
         guard let command = try optional(Settings.mainCommand) else { return nil }
         var options = SupervisionOptions()
@@ -143,7 +142,7 @@ extension Resolution {
         return KeeperConfiguration(command: command, options: options)
     }
 
-    /// Returns the path of `sharedcore-keeper`, which stands beside this program.
+    /// Returns the path of `sharedcore-keeper` beside this program.
     static func keeperProgram() throws(CommandFailure) -> String {
         let name = "sharedcore-keeper"
         let path = (try? OwnProgram.sibling(name)) ?? name
@@ -160,7 +159,7 @@ extension MainSupervisor {
         let resolution = context.resolution
         guard let configuration = try resolution.supervision() else { return nil }
         let place = try resolution.keeperPlace()
-        // The longest path of a socket that the kernel takes.
+        // The maximum length of a socket's path.
         guard place.socket.utf8.count <= 107 else {
             throw CommandFailure.configuration(
                 "main.command: the path of the keeper's socket is longer than 107 bytes: \(place.socket); set "
