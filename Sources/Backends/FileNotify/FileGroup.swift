@@ -54,9 +54,9 @@ public final class FileGroup: SharedGroup {
         if let lockedByte { local.abandon(session.id, lockedByte) }
     }
 
-    /// More than a group ever has open at once: its files, those of its next journal and its wake channels (some 20),
-    /// the descriptors at which its threads wait (6), and those that Swift's runtime opens when it first waits (4). It
-    /// works with 24.
+    /// An upper bound of the descriptors that a group has open at once: its files, those of its next journal and its
+    /// wake channels (some 20), the descriptors at which its threads wait (6), and those that Swift's runtime opens
+    /// when it first waits (4). It works with 24.
     private static let descriptorCount = 32
 
     /// Joins the group in a directory. Creates a missing directory.
@@ -146,8 +146,8 @@ public final class FileGroup: SharedGroup {
 
     /// Returns whether a directory contains journals, without which a group has no content. Creates nothing.
     ///
-    /// A directory that is there and cannot be read counts as one that does: it may lack no more than a descriptor of
-    /// this process.
+    /// An existing directory that cannot be read counts as one with journals: perhaps only this process lacks a
+    /// descriptor.
     package static func holdsJournals(_ directory: String) -> Bool {
         guard let opened = try? GroupDirectory.secureDirectory(directory, access: .readOnly) else {
             return FileStatus.exists(directory)

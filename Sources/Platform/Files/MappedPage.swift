@@ -108,7 +108,7 @@ package final class MappedPage: Sendable {
         _ = clinux_sleep_at(base + offset, seen, mask)
     }
 
-    /// Changes the half word at a byte offset, so that no thread goes to sleep at what it was before.
+    /// Changes the half word at a byte offset, so that no thread goes to sleep on its former value.
     package func change(at offset: Int) {
         clinux_increment_half(base + offset)
     }

@@ -30,8 +30,8 @@ package final class OpenFile: Sendable {
             path: path)
     }
 
-    /// The ranges of descriptors for files by which other processes notice the end of this one. They must be closed in
-    /// a certain order.
+    /// The ranges of descriptors for files by which other processes notice the end of this one. The order in which they
+    /// are closed matters.
     ///
     /// The kernel closes the files of an ended process from the highest descriptor down, and closing an inotify
     /// instance takes some 15 ms: lower descriptors, and the pidfd, are reported that much later.

@@ -1,6 +1,6 @@
 internal import CoreAPI
 
-/// A program that this process has started on its own behalf, with its streams and in its process group, and waits for.
+/// A program that this process has started with its own streams and in its own process group, and waits for.
 package final class AttendedProgram: Sendable {
     /// Its process number.
     package var pid: Int32 { program.pid }

@@ -4,9 +4,9 @@ package enum Defect: BackendDefect {
 
     /// A record is published even if the commit word has changed since.
     case blindPublication
-    /// Others wait for a writer that is frozen under the lock.
+    /// Others wait without limit for a writer that is frozen under the lock.
     case endlessPatience
-    /// A writer that is passed over repeatedly does not tick.
+    /// A writer that is passed over repeatedly does not show that it runs (its tick).
     case silentWriter
     /// A compaction leaves the old journal open.
     case unsealedCompaction
@@ -46,7 +46,7 @@ package enum Defect: BackendDefect {
     case overlookedOverflow
     /// Writers do not wake the threads that sleep at shared memory.
     case silentSignals
-    /// A thread that sleeps at shared memory is not woken when it is to sleep for other channels.
+    /// A thread that sleeps at shared memory is not woken when it must listen to other channels.
     case unchangedSleep
 
     // MARK: - Sessions
@@ -55,7 +55,7 @@ package enum Defect: BackendDefect {
     case processLocks
     /// Programs that are started inherit the files.
     case inheritedFiles
-    /// A check whether a lock is held takes it.
+    /// A check of whether a lock is held takes the lock.
     case lockingProbe
     /// The ends of processes are not awaited.
     case unawaitedEnds

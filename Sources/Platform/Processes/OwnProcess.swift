@@ -18,7 +18,7 @@ package enum OwnProcess {
         Glibc.exit(status)
     }
 
-    /// Ends it at once: nothing is flushed, no handler runs.
+    /// Ends this process at once: nothing is flushed, no handler runs.
     package static func end(_ status: Int32) -> Never {
         _exit(status)
     }
@@ -65,7 +65,7 @@ package enum OwnProcess {
         if startedSignals.ignored >> (UInt64(SIGQUIT) - 1) & 1 == 0 { Glibc.signal(SIGQUIT, SIG_DFL) }
     }
 
-    /// Waits until the parent process lets this one begin, by a byte on a descriptor, such as standard input.
+    /// Waits until the parent process allows this one to begin, by a byte on a descriptor, such as standard input.
     ///
     /// - Returns: Whether it may; false if the parent has ended without sending the byte.
     package static func waitForLeave(on descriptor: Int32 = STDIN_FILENO) -> Bool {

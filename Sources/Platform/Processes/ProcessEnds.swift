@@ -32,7 +32,7 @@ extension ProcessIdentity {
 
 /// The thread of this process that waits for the ends of others, for all of its groups.
 package final class ProcessEnds: Sendable {
-    /// Waits for the end of one process, until it is let go.
+    /// Waits for the end of one process, until it is released.
     package final class Wait: Sendable {
         private let ends: ProcessEnds
         private let key: UInt64

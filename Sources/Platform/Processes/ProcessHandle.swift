@@ -118,7 +118,7 @@ package struct ProcessSignal: RawRepresentable, Hashable, Sendable {
 
     /// Ends the process at once.
     package static let kill = ProcessSignal(rawValue: SIGKILL)
-    /// Asks the process to end.
+    /// Asks the process to end, as a service manager does.
     package static let terminate = ProcessSignal(rawValue: SIGTERM)
     /// Asks the process to end, as Control-C at the terminal does.
     package static let interrupt = ProcessSignal(rawValue: SIGINT)

@@ -9,14 +9,14 @@ package final class SessionSocket: Sendable {
 
     private let listener: StreamListener
 
-    /// - Parameter name: The backend's name, and what is the session's alone.
+    /// - Parameter name: The backend's name, and an identifier that is unique to the session.
     /// - Returns: Nil if the name is taken or the system has no socket left: then the process is not proven.
     package init?(named name: String) {
         guard let listener = try? StreamListener(abstractName: Self.prefix + name) else { return nil }
         self.listener = listener
     }
 
-    /// Takes the connections out of the queue: the kernel has answered their question already.
+    /// Accepts and closes the waiting connections: the kernel has already told each which process listens.
     package func drain() {
         for _ in 0...Self.queueLength {
             guard (try? listener.accept()) != nil else { return }

@@ -1,10 +1,10 @@
 internal import CoreAPI
 internal import Glibc
 
-/// A program that this process has started with streams of its own, in a session of its own, for a thread that talks with it.
-/// The kernel kills it when that thread is gone.
+/// A program that this process has started with streams of its own, in a session of its own, for a thread that
+/// exchanges data with it. The kernel kills it when that thread ends.
 ///
-/// Its input and its output are sockets: a write to a program that reads no more is an error, and no signal.
+/// Its input and its output are sockets: a write to a program that no longer reads is an error, not a signal.
 package final class StreamedProgram: Sendable {
     /// The events that a thread waits for beside the program's end.
     package struct Interest: OptionSet, Sendable {
@@ -37,7 +37,7 @@ package final class StreamedProgram: Sendable {
     ///   - path: Its path.
     ///   - arguments: Its arguments, without its own name.
     ///   - variables: The variables of its environment that differ from this process's.
-    ///   - omitted: Variables of this process's environment that it does not get.
+    ///   - omitted: Variables of this process's environment that it does not inherit.
     package init(
         _ path: String, _ arguments: [String], variables: [String: String], omitting omitted: Set<String>
     ) throws(SystemCallError) {
@@ -47,7 +47,7 @@ package final class StreamedProgram: Sendable {
         self.input = input
         self.output = output
         errors = pipe.output
-        // A stream has one direction: what is written at the wrong end is an error.
+        // A stream has one direction: writing at the wrong end must be an error.
         shutdown(input.descriptor, Int32(SHUT_RD))
         shutdown(output.descriptor, Int32(SHUT_WR))
         program = try StartedProgram(
@@ -63,9 +63,10 @@ package final class StreamedProgram: Sendable {
         return (OpenFile(owning: ends[0], path: place), OpenFile(owning: ends[1], path: place))
     }
 
-    /// Waits until the program has ended, something of interest has come, or another thread has raised the counter. Blocks.
+    /// Waits until the program has ended, an event of `interest` has come, or another thread has raised the counter.
+    /// Blocks.
     ///
-    /// - Returns: Whether it has ended, and what has come.
+    /// - Returns: Whether it has ended, and the events.
     package func wait(
         for interest: Interest, or wake: EventCounter, timeout: Duration?
     ) -> (hasEnded: Bool, ready: Interest) {
@@ -92,9 +93,9 @@ package final class StreamedProgram: Sendable {
         return (entries[0].revents != 0, ready)
     }
 
-    /// Takes what it has printed, without waiting.
+    /// Reads bytes of its output, without waiting.
     ///
-    /// - Returns: None when it has closed its output; nil when nothing is there.
+    /// - Returns: No bytes if it has closed its output; nil if there are none yet.
     package func receive(upTo count: Int) -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: count)
         let received = recv(output.descriptor, &buffer, count, Int32(MSG_DONTWAIT))
@@ -102,21 +103,21 @@ package final class StreamedProgram: Sendable {
         return Array(buffer[..<max(0, received)])
     }
 
-    /// Takes what stands in its standard error. Only where ``wait(for:or:timeout:)`` says that something does, or
-    /// ``waitingErrorByteCount``.
+    /// Reads bytes of its standard error. Call it only after ``wait(for:or:timeout:)`` or ``waitingErrorByteCount`` has
+    /// reported some.
     ///
-    /// - Returns: None when it is closed.
+    /// - Returns: No bytes if it is closed.
     package func receiveErrors(upTo count: Int) -> [UInt8] {
         (try? errors.readPart(upTo: count)) ?? []
     }
 
-    /// The bytes that stand in its output, and in its standard error.
+    /// The number of unread bytes of its output, and of its standard error.
     package var waitingByteCount: Int { output.waitingByteCount }
     package var waitingErrorByteCount: Int { errors.waitingByteCount }
 
-    /// Sends bytes to its input, as many as there is room for, without waiting.
+    /// Sends bytes to its input, as many as the socket accepts, without waiting.
     ///
-    /// - Returns: How many; nil when it has closed its input.
+    /// - Returns: The number of bytes sent; nil if it has closed its input.
     package func send(_ bytes: ArraySlice<UInt8>) -> Int? {
         let sent = bytes.withUnsafeBytes {
             Glibc.send(input.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
@@ -125,22 +126,22 @@ package final class StreamedProgram: Sendable {
         return errno == EAGAIN || errno == EINTR ? 0 : nil
     }
 
-    /// Asks it to end, also where it is stopped.
+    /// Tells it to end, even if it is stopped.
     package func terminate() {
         _ = try? handle.signal(.terminate)
         _ = try? handle.signal(.continue)
     }
 
-    /// Ends it and its process group at once. Only before ``reap()``.
+    /// Ends it and its process group at once. Call it only before ``reap()``.
     package func kill() {
-        // One that has not become its program yet may not have its group yet.
+        // A child that has not become its program may not have its group yet.
         program.kill()
         program.endGroup()
     }
 
-    /// Ends what is left of its group, and waits for its end, once. Only when it has ended.
+    /// Ends the rest of its process group, and reaps it. Call it once, after it has ended.
     package func reap() -> ProgramEnd {
-        // Before, so that the number still means its group.
+        // Before it is reaped, while the id still means its group.
         program.endGroup()
         // It can fail only where this process ignores SIGCHLD, so that the system has waited for it.
         return (try? program.reap()) ?? .exited(StartedProgram.unknownStatus)

@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 
 /// One end of a connection between two processes of this machine, which keeps messages apart and can carry descriptors.
-/// Nothing of it blocks.
+/// No call of it blocks.
 package final class MessageSocket: Sendable {
     /// The result of one read of the connection.
     package enum Arrival: Sendable {
@@ -77,7 +77,7 @@ package final class MessageSocket: Sendable {
         while result == -EINTR {
             result = clinux_receive_message(descriptor, &bytes, count, &carried, fileCount, &carriedCount)
         }
-        // They are closed with these, on each path.
+        // The files are closed with these references, on each path.
         let files = carried.prefix(carriedCount).map { OpenFile(owning: $0, path: "received") }
         if result > 0 { return .message(Array(bytes.prefix(Int(result))), files) }
         if result == -EAGAIN { return .nothing }
@@ -93,7 +93,7 @@ package enum Datagram {
     ///
     /// - Parameters:
     ///   - address: The socket's path, or its abstract name after an `@`.
-    ///   - seconds: The time to wait if its reader has many to read. Blocks unless it is 0.
+    ///   - seconds: The time to wait while its reader's queue is full. Blocks unless it is 0.
     package static func send(
         _ bytes: [UInt8], to address: String, waiting seconds: Int32 = 0
     ) throws(SystemCallError) {

@@ -17,7 +17,7 @@ package final class RouteSocket: RouteReports {
     package enum Taken: Hashable, Sendable {
         /// One or more whole messages.
         case messages([UInt8])
-        /// The kernel dropped reports because they were not taken in time.
+        /// The kernel dropped reports because they were not read in time.
         case overflow
     }
 

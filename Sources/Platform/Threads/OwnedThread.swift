@@ -41,7 +41,7 @@ package enum OwnedThread {
         }
     }
 
-    /// Starts a thread, and returns what its beginning gives; it goes on with that.
+    /// Starts a thread, and returns the result of its first function. The thread continues with that result.
     ///
     /// - Throws: What the beginning throws, or as ``start(_:_:)``.
     package static func start<Value: Sendable>(
@@ -66,8 +66,8 @@ package enum OwnedThread {
         return try result.get()
     }
 
-    /// Starts a thread, and returns what its beginning gives; it goes on with that. Blocks while the thread begins, so it is
-    /// for beginnings that are short.
+    /// Starts a thread, and returns the result of its first function. The thread continues with that result. Blocks
+    /// during the first function, which must be short.
     ///
     /// - Throws: What the beginning throws, or as ``start(_:_:)``.
     package static func start<Value: Sendable>(
@@ -92,7 +92,7 @@ package enum OwnedThread {
         usleep(UInt32(clamping: duration.clampedNanoseconds / 1000))
     }
 
-    /// Lets another runnable thread run.
+    /// Gives the processor to another runnable thread.
     package static func yield() {
         sched_yield()
     }

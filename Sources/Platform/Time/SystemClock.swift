@@ -44,7 +44,7 @@ public struct SystemClock: TimeSource {
     }
 
     private static func hasSlept(until instant: BootInstant, from present: BootInstant) async -> Bool {
-        // On a thread that runs its own tasks, that thread waits: otherwise each sleep would wake two.
+        // On a thread that runs its own tasks, that thread waits itself: otherwise each sleep would wake two threads.
         if let sleepers = ThreadExecutor.current?.sleepers ?? Sleepers.shared {
             return await sleepers.sleep(until: instant)
         }
@@ -66,7 +66,7 @@ public struct SystemClock: TimeSource {
 final class Sleepers: Sendable {
     private struct Sleeper {
         let instant: BootInstant
-        /// Resumed with whether the time has come; nil until the task waits.
+        /// Resumed with true if the time has come; nil until the task waits.
         var continuation: CheckedContinuation<Bool, Never>?
     }
 

@@ -50,8 +50,8 @@ package struct TimeNamespace: Hashable, Sendable {
         return nil
     }
 
-    /// Throws if times cannot be converted to those of the machine: every process outside would seem to have ended, and
-    /// entries would expire at once or never.
+    /// Throws if times cannot be converted to those of the machine: processes of other time namespaces would seem to
+    /// have ended, and entries would expire at once or never.
     package static func requireKnown() throws(SharedCoreError) {
         guard current == nil else { return }
         throw SharedCoreError(

@@ -35,8 +35,8 @@ extension Bells {
     }
 
     /// The wake channels that an effect signals when it is applied to a state. A channel that is opened or signalled
-    /// without need wakes its listeners, and once more when the process ends: so a process that leaves must not open
-    /// all of them, and deleting what is not there signals none.
+    /// without need wakes its listeners, and again when the process ends. So a process that ends must not open all of
+    /// them, and deleting an absent key signals none.
     init(of effect: Effect, before state: borrowing StoreState) {
         switch effect.body {
         case .sessionEnded(let session):
@@ -50,15 +50,15 @@ extension Bells {
         }
     }
 
-    /// The wake channels that are signalled when the process that commits an effect ends: those of the keys that live
-    /// with a session.
+    /// The wake channels that are signalled when the process that commits an effect ends: those of the keys with the
+    /// lifetime of a session.
     init(ofKeysHeldBy effect: Effect) {
         self = Bells()
         guard case .committed(_, _, let operations) = effect.body else { return }
         for case .put(let key, _, .session) in operations { formUnion(Bells(changing: key)) }
     }
 
-    /// The wake channels that an effect signals which was just applied to a state.
+    /// The wake channels that an effect signals, after it was applied to a state.
     ///
     /// - Parameter expected: The channels that were computed before the effect was applied.
     init(of effect: Effect, expected: Bells, in state: inout StoreState) {
@@ -72,7 +72,7 @@ extension Bells {
                 for case .post(let name, _) in operations { formUnion(Bells(posting: name)) }
             }
         } else {
-            // It changed nothing.
+            // The effect changed nothing.
             self = Bells()
         }
     }

@@ -3,8 +3,8 @@ internal import Platform
 
 /// The directory of a group, and the order of its journals.
 ///
-/// Journals are numbered from 1. Each is sealed before the next one has its name, and the floor rises before an old one
-/// is removed. So a process that follows them one by one, or begins at the floor, reads one order.
+/// Journals are numbered from 1. Each is sealed before the next one gets its name, and the floor rises before an old
+/// one is removed. So each process reads the same order, whether it follows them one by one or begins at the floor.
 final class GroupDirectory: Sendable {
     let directory: Directory
     let page: GroupPage
@@ -114,8 +114,8 @@ final class GroupDirectory: Sendable {
         return nil
     }
 
-    /// Returns whether a journal that was given its name just now is the true one of its number. A journal that came
-    /// too late is removed: every process that checks it sees that the floor is higher.
+    /// Returns true if a journal that was just given its name belongs to the group. A journal that came too late is
+    /// removed: every process that checks it sees that the floor is higher.
     func keepsPlaced(_ generation: UInt64) throws(SharedCoreError) -> Bool {
         guard page.floor > generation else { return true }
         do throws(SystemCallError) {
@@ -160,7 +160,7 @@ final class GroupDirectory: Sendable {
         // would remove everything.
         guard !journals.isEmpty, (try? floorJournal()) != nil, (try? page.synchronize()) != nil else { return }
         for name in journals {
-            // A stopped or slow process may have it open, which would keep its space. Such a process goes on at the
+            // A stopped or slow process may have it open, which would keep its space. Such a process continues at the
             // floor.
             if !Defect.heldSpace.isPresent, let file = try? OpenFile(name, in: directory, .write),
                 let size = try? file.presence().byteCount

@@ -60,8 +60,8 @@ final class DurabilityQueue: Sendable {
     /// The time that the thread waits for the next request before it ends.
     private static let lookout = Duration.microseconds(50)
 
-    /// Spins for the next request. A writer of one commit after another returns sooner than a thread could be started
-    /// or woken, which takes a good part of the time of a sync.
+    /// Spins for the next request. A writer with one commit after another makes the next request sooner than a thread
+    /// could be started or woken, which takes a considerable part of the time of a sync.
     private func awaitNext() {
         let end = ContinuousClock.now.advanced(by: Self.lookout)
         while state.withLock({ $0.waiters.isEmpty }), ContinuousClock.now < end { OwnedThread.yield() }

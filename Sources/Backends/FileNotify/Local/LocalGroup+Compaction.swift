@@ -69,7 +69,7 @@ extension LocalGroup {
     }
 
     /// Compacts after a full disk has refused content, if a compaction frees space for it. Otherwise does nothing:
-    /// content that is refused again and again must not put the space for endings at risk each time.
+    /// otherwise each repeated refusal would put the space for endings at risk.
     ///
     /// - Parameter before: The length of the log before the content was refused. Another process may have compacted
     ///   since.

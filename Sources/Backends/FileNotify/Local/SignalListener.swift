@@ -15,7 +15,7 @@ final class SignalListener: Sendable {
         /// True if the system lets the thread sleep at several words; nil before there is a thread.
         var canSleepAtSeveral: Bool?
 
-        /// At which words it is to sleep from now on.
+        /// The futex words at which the thread sleeps from now on.
         var wanted: GroupPage.Sleepers {
             canSleepAtSeveral == true && bells.count <= OwnWord.mostOthers ? .atChannels : .atGroup
         }
@@ -82,7 +82,7 @@ final class SignalListener: Sendable {
     private func run(_ group: () -> LocalGroup?) {
         var hasFailed = false
         while true {
-            // First: what changes later wakes the thread.
+            // Read first: a later change of a word wakes the thread.
             let (own, atGroup) = (change.value, page.seen(by: .atGroup, for: Bells()))
             let (bells, sleepers) = state.withLock { state in
                 if state.bells.isEmpty { state.isRunning = false }

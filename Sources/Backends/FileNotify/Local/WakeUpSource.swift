@@ -7,7 +7,7 @@ package enum WakeUpSource: Hashable, Sendable {
     case bells
     /// By sleeping at a futex word of the group's page.
     case signals
-    /// By polling, for a handle that may write nothing, not even its interest.
+    /// By polling, for a handle that must write nothing, not even its interest.
     case looks
 
     /// The condition under which a file system is tested before its reports of writes are relied on.
