@@ -28,11 +28,12 @@ struct Allowance {
     }
 }
 
-/// Tells of a program that asks for more than is done, for a while: once.
+/// Reports once that a program has sent too many requests for a while.
 struct Overload {
-    /// How long it lasts before it is told: messages that have waited at a server come at once, and are taken in before.
+    /// How long the overload lasts before it is reported: messages that have waited at a server come all at once, and
+    /// are handled within this time.
     static let time = Duration.seconds(10)
-    /// How long the requests may stay below their bound in between.
+    /// How long the requests may fall below their limit in between.
     static let gap = Duration.seconds(1)
     static let problem =
         "the core's program has asked for more than was done for \(time.components.seconds) s, and is read as fast as it is served"

@@ -4,19 +4,22 @@ internal import Platform
 internal import ProgramOutput
 internal import Synchronization
 
-/// A core that is any program: a child process that speaks JSON-RPC 2.0 in lines on its standard input and output.
+/// A core that runs any program as a child process and exchanges lines of JSON-RPC 2.0 with it on its standard input
+/// and output.
 ///
 /// ```swift
 /// try await group.withMain(core: { CommandCore(["python3", "/usr/lib/example/core.py"]) }) { main in ... }
 /// ```
 ///
-/// The program is started for each ownership, is told `start` with the epoch, the role and the push, and connects then. It hands each
-/// message over with `deliver`, and acknowledges it to its server only after the answer. Told `stop` with the reason, it ends: after a half
-/// of ``StopRequest/timeout`` it gets SIGTERM, after three quarters SIGKILL. The page Coordination has all of its requests.
+/// The program is started for each ownership. It gets the request `start` with the epoch, the role and the push, and
+/// then connects. It delivers each message with `deliver`, and acknowledges it to its server only after the answer. On
+/// `stop`, which has the reason, it ends: after a half of ``StopRequest/timeout`` it gets SIGTERM, after three quarters
+/// SIGKILL. The page Coordination describes all requests.
 ///
-/// The core counts as stopped when the program and all that it has started are gone, as far as they have this process's user and the
-/// environment that the program was given; a process that is killed takes the program with it, and what the program has started is ended
-/// before the next core of the group starts on this machine, as far as it has that environment.
+/// The core has stopped when the program and all processes that it has started have ended, if they have this process's
+/// user and the program's environment. If this process is killed, the kernel also kills the program. The processes that
+/// the program has started are then ended before the next core of the group starts on this machine, if they have that
+/// environment.
 ///
 /// It costs one thread and six descriptors. The thread is real: in a group of `SharedCoreTesting` it does not go by the simulated clock.
 ///
@@ -36,15 +39,16 @@ public final class CommandCore: Core {
         let note: Key
     }
 
-    /// A core for one ownership. Nothing runs before it is started.
+    /// Makes a core for one ownership. Nothing runs before it is started.
     ///
     /// - Parameters:
-    ///   - command: The program, which is looked for in `PATH`, and its arguments.
-    ///   - variables: What its environment has more or otherwise than this process's. The core adds `SHAREDCORE_EPOCH`, `SHAREDCORE_ROLE` and
-    ///     the variables of a push. `SHAREDCORE_GROUP` is told the program in `start` as well.
-    ///   - startTimeout: How long it may take to connect.
-    ///   - log: Takes the lines of its standard error, in their order, on a thread that may wait; many are dropped and counted. Nil writes
-    ///     them to this process's standard error.
+    ///   - command: The program, which is searched in `PATH`, and its arguments.
+    ///   - variables: The variables that its environment has in addition to, or in place of, those of this process. The
+    ///     core adds `SHAREDCORE_EPOCH`, `SHAREDCORE_ROLE` and the variables of a push. `start` also contains the value
+    ///     of `SHAREDCORE_GROUP`.
+    ///   - startTimeout: The time limit for the answer to `start`.
+    ///   - log: Called with each line of its standard error, in order, on a thread that it may block. Lines beyond a
+    ///     limit are dropped and counted. Nil writes them to this process's standard error.
     public init(
         _ command: [String], variables: [String: String] = [:], startTimeout: Duration = .seconds(30),
         log: (@Sendable (String) -> Void)? = nil
@@ -55,9 +59,10 @@ public final class CommandCore: Core {
         self.log = log ?? { StandardError.write("sharedcore: \($0)") }
     }
 
-    /// Starts the program and has it connect. Ends programs of former cores before.
+    /// Ends the programs of former cores, starts the program and waits until it has connected.
     ///
-    /// - Throws: ``CommandCoreError``; ``SharedCoreError`` from the store, or where the system refuses a process; `CancellationError`.
+    /// - Throws: ``CommandCoreError``; ``SharedCoreError`` from the store, or if the system refuses a process;
+    ///   `CancellationError`.
     public func start(in context: CoreContext) async throws {
         let path = try path()
         guard current.withLock({ $0 == nil }) else {
@@ -68,7 +73,8 @@ public final class CommandCore: Core {
         }
         let former = try await FormerCommand.end(in: context.store, under: context.epoch)
         let mark = LaunchMark(parent: .current, number: .random(in: 1...UInt64.max))
-        // Before there is a process: what the program starts at once has its mark, also where this process is killed now.
+        // Written before the process exists, so that processes which the program starts at once are found by the mark,
+        // even if this process is killed now.
         let note = try await FormerCommand.note(nil, of: context.epoch, mark, in: context.store, forgetting: former)
         let calls = ProgramCalls(in: context)
         let program: CoreProgram
@@ -79,14 +85,14 @@ public final class CommandCore: Core {
             throw error
         }
         current.withLock { $0 = Run(program: program, calls: calls, context: context, note: note) }
-        // Before it connects: a program that has undone its tie to this process is known by the note.
+        // Written before it connects: only the note identifies a program that has removed its tie to this process.
         _ = try await FormerCommand.note(program.pid, of: context.epoch, mark, in: context.store, forgetting: [])
         _ = try await program.begin(startParameters(in: context), within: startTimeout)
     }
 
-    /// Returns with the program's end, or when the task is cancelled.
+    /// Runs until the program ends or the task is cancelled.
     ///
-    /// - Throws: ``CommandCoreError`` where it has ended by itself, with any status, or was ended for what it did.
+    /// - Throws: ``CommandCoreError`` if it has ended by itself, with any status, or was ended for an error.
     public func iterate(in context: CoreContext) async throws {
         try await current.withLock { $0 }?.program.untilEnd()
     }
@@ -100,7 +106,7 @@ public final class CommandCore: Core {
         run.program.stop(Self.parameters(of: request), within: request.timeout)
         let problem = await run.program.untilEnded()
         let limit = Self.tellingLimit(of: request.timeout, from: begin, ended: clock.now())
-        // The store may not answer; what is over is that the program runs.
+        // The store may not answer, but the program has ended in any case.
         let rest = Task {
             if let problem { await run.context.report(problem) }
             try? await FormerCommand.forget(run.note, in: run.context.store)
@@ -117,8 +123,8 @@ public final class CommandCore: Core {
         timer.cancel()
     }
 
-    /// Until when the group may take in what is told of a stop. A program that had to be killed has used up three quarters of the time,
-    /// and the timeline is to have that.
+    /// Returns the time limit for writing the outcome of a stop to the group. A program that had to be killed has used
+    /// three quarters of the time, and the timeline must still get that entry.
     static func tellingLimit(of timeout: Duration, from begin: BootInstant, ended end: BootInstant) -> BootInstant {
         max(begin.advanced(by: timeout * 7 / 8), end.advanced(by: timeout / 8))
     }

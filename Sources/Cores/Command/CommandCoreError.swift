@@ -1,6 +1,6 @@
-/// The error of a ``CommandCore``: why its program is no core, or not any more.
+/// The error for which the program of a ``CommandCore`` cannot run as a core, or was ended.
 ///
-/// ``code`` is for programs, ``message`` for people. The timeline has both, behind “its core failed”.
+/// ``code`` is for programs, ``message`` for users. The timeline has both, after “its core failed”.
 ///
 /// Source: contract E1, P14.
 public struct CommandCoreError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -33,7 +33,7 @@ extension CommandCoreError {
 
         public var description: String { name.rawValue }
 
-        /// There is no such program.
+        /// The program does not exist.
         public static let notFound = Code(.notFound)
         /// The program is there and cannot be executed.
         public static let notExecutable = Code(.notExecutable)
@@ -45,9 +45,9 @@ extension CommandCoreError {
         public static let startRefused = Code(.startRefused)
         /// The program has closed its input or its output, and runs on.
         public static let closed = Code(.closed)
-        /// The program has printed what is no message, or an answer to nothing.
+        /// The program has printed a line that is not a message, or an answer without a request.
         public static let malformed = Code(.malformed)
-        /// The program has printed a line that is longer than it may be.
+        /// The program has printed a line that is too long.
         public static let tooLong = Code(.tooLong)
         /// The program speaks another version of the protocol.
         public static let version = Code(.version)

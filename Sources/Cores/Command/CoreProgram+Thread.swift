@@ -35,9 +35,9 @@ extension CoreProgram {
         }
     }
 
-    /// Does what is due.
+    /// Performs the steps that are due.
     ///
-    /// - Returns: How long nothing else is; nil for as long as nothing happens.
+    /// - Returns: The time until the next step; nil if there is none before an event.
     private func act(at now: BootInstant) -> Duration? {
         let (terminates, kills, next) = state.withLock { state -> (Bool, Bool, BootInstant?) in
             if let limit = state.startLimit, limit <= now {
@@ -53,7 +53,7 @@ extension CoreProgram {
             let limits = [state.startLimit, state.closingLimit].compactMap(\.self)
             guard let stopping = state.stopping else { return (false, false, limits.min()) }
             if stopping.killAt <= now {
-                // Unless it was killed for what it did.
+                // Unless it was killed for an error.
                 if state.isStartSent, state.failure == nil {
                     state.problemInStop =
                         "the core's program had not ended when three quarters of its time to stop were over, and was killed"
@@ -92,7 +92,7 @@ extension CoreProgram {
         let limit = clock.now().advanced(by: Self.closingTime)
         state.withLock { state in
             if isInput { state.closeInput() }
-            // One that stops may close its streams one after another.
+            // A program that is stopping may close its streams one after another.
             guard state.failure == nil, state.stopping == nil else { return }
             state.closingLimit = state.closingLimit ?? limit
         }
@@ -126,7 +126,7 @@ extension CoreProgram {
         noteClosing(ofInput: false)
     }
 
-    /// Handles the lines that have come, as many as may be unanswered.
+    /// Handles the received lines, up to the maximum number of unanswered requests.
     private func handleLines(_ attendance: inout Attendance) {
         while state.withLock(\.mayRead) {
             guard let line = attendance.lines.next() else {
@@ -161,7 +161,8 @@ extension CoreProgram {
         }
     }
 
-    /// Answers the requests in the order in which they came, until none waits: what a program has asked for last is what stands.
+    /// Answers the requests in the order in which they came, until none waits, so that the program's last request takes
+    /// effect last.
     private func answerRequests() async {
         while let request = state.withLock({ $0.nextRequest() }) {
             let answer = await answering(request, self)
@@ -173,7 +174,7 @@ extension CoreProgram {
         }
     }
 
-    /// Waits a moment where many requests are refused: a refusal costs the group nothing, and would cost this process a processor.
+    /// Waits a moment if many requests are refused: otherwise a loop of refused requests would use a whole processor.
     private func pauseBehindRefusal() async {
         let now = clock.now()
         guard !state.withLock({ $0.refusals.take(at: now) }) else { return }
@@ -239,7 +240,7 @@ extension CoreProgram {
         }
     }
 
-    /// Takes the last output of the ended program, and ends the processes that it has started.
+    /// Reads the last output of the ended program, and ends the processes that it has started.
     private func finish(_ attendance: inout Attendance) {
         // Reads the bytes that are there now, and no more: processes that the program has started may have its streams
         // and write on.

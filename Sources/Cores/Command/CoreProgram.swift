@@ -5,10 +5,10 @@ internal import Platform
 internal import ProgramOutput
 internal import Synchronization
 
-/// The program of a core: a child process, the thread that talks with it, and its end.
+/// The program of a core: a child process, and the thread that exchanges messages with it until its end.
 ///
-/// The thread polls and never waits for anything else: a task answers the requests of the program, one after another. The kernel kills the
-/// program when the thread is gone, and so with this process.
+/// The thread polls and never waits for anything else: a task answers the requests of the program, one after another.
+/// The kernel kills the program when the thread ends, and so with this process.
 final class CoreProgram: Sendable {
     typealias Answering = @Sendable (ProgramRequest, CoreProgram) async -> Result<JSONObject, Refusal>
     typealias Hearing = @Sendable (Result<JSONObject, Refusal>) async -> Void
@@ -16,12 +16,12 @@ final class CoreProgram: Sendable {
     /// How many requests may be unanswered, of each side. So many of the program's, or of this length together, and no more is read.
     static let unansweredCount = 32
     static let unansweredByteCount = 4 << 20
-    /// The longest line. A text of the largest value has six times its length where each of its characters is escaped; a program that
-    /// needs more has to say that its message is too large.
+    /// The longest line. A text of the maximum size has six times its length if each of its characters is escaped. A
+    /// program with a longer message must report it as too large.
     static let lineByteCount = 2 << 20
-    /// How long one that has closed a stream may take to end.
+    /// How long a program that has closed a stream may take to end.
     static let closingTime = Duration.seconds(1)
-    /// How many requests are refused at once, and how long the answer to each further one takes.
+    /// How many refusals are answered at once, and the delay of each further one.
     static let refusalCount = 64
     static let refusalPause = Duration.milliseconds(10)
     /// How long until a kill that has not ended it is tried again.
@@ -30,11 +30,11 @@ final class CoreProgram: Sendable {
     enum RequestID {
         static let start: Int64 = 1
         static let stop: Int64 = 2
-        /// Of the first other request; the next ones follow.
+        /// The id of the first other request; the following ones count up.
         static let first: Int64 = 3
     }
 
-    /// When a program that is told to stop is asked to end by a signal, and when it is killed.
+    /// When a program that is told to stop gets SIGTERM, and when SIGKILL.
     struct Stopping {
         let terminateAt: BootInstant
         let killAt: BootInstant
@@ -62,18 +62,18 @@ final class CoreProgram: Sendable {
         var nextID = RequestID.first
         var tasks: [Int: Task<Void, Never>] = [:]
         var lastTask = 0
-        /// Until when `start` is to be answered; nil while that is not waited for.
+        /// The deadline for the answer to `start`; nil while no answer is expected.
         var startLimit: BootInstant?
         var isStartSent = false
         var startAnswer: Result<JSONObject, CommandCoreError>?
         var stopping: Stopping?
-        /// Until when it is to end, because it has closed a stream.
+        /// The deadline for its end, because it has closed a stream.
         var closingLimit: BootInstant?
         var failure: CommandCoreError?
-        /// The problem that arose after the program was told to stop, for people.
+        /// The problem that arose after the program was told to stop, as text for users.
         var problemInStop: String?
         var isInputClosed = false
-        /// Why it is no core any more; nil while it runs, or what it has started does.
+        /// Why it cannot run as a core any more; nil while it, or a process that it has started, runs.
         var end: CommandCoreError?
 
         var mayRead: Bool {
@@ -127,12 +127,12 @@ final class CoreProgram: Sendable {
         errors = ErrorLines("core \(program.pid)", at: clock.now(), to: log)
     }
 
-    /// Starts a program, which is told nothing yet.
+    /// Starts a program, and sends it nothing yet.
     ///
     /// - Parameters:
-    ///   - mark: What is in its environment, and in that of all that it starts.
-    ///   - log: Takes the lines of its standard error.
-    ///   - answering: Answers its requests, one after another.
+    ///   - mark: The mark in its environment, which the processes that it starts inherit.
+    ///   - log: Called with the lines of its standard error.
+    ///   - answering: Called to answer its requests, one after another.
     static func start(
         _ path: String, _ arguments: [String], variables: [String: String], omitting omitted: Set<String>,
         mark: LaunchMark, clock: any TimeSource = SystemClock(), log: @escaping @Sendable (String) -> Void,
@@ -147,14 +147,14 @@ final class CoreProgram: Sendable {
         }
     }
 
-    /// Returns true once, when the timeline must report that the program asks for more than is done.
+    /// Returns true once, when the timeline must report that the program sends too many requests.
     func takeOverload() -> Bool { state.withLock { $0.overload.take() } }
 
     // MARK: - For the core
 
-    /// Has it connect.
+    /// Sends `start`, and waits for the answer.
     ///
-    /// - Returns: What it says of itself.
+    /// - Returns: The result of `start`.
     /// - Throws: ``CommandCoreError``; `CancellationError`.
     func begin(_ parameters: JSONObject, within timeout: Duration) async throws -> JSONObject {
         state.withLock { state in
@@ -175,10 +175,11 @@ final class CoreProgram: Sendable {
         }
     }
 
-    /// Asks it for something.
+    /// Sends it a request.
     ///
-    /// - Parameter hearing: Given its answer. It is not called where the program ends before.
-    /// - Returns: Whether it is asked: not when it is to stop or ends, nor when ``unansweredCount`` of these requests are unanswered.
+    /// - Parameter hearing: Called with its answer. Not called if the program ends before.
+    /// - Returns: True if the request was sent. False if the program must stop or ends, or if ``unansweredCount`` of
+    ///   these requests are unanswered.
     func ask(_ method: String, _ parameters: JSONObject, hearing: @escaping Hearing) -> Bool {
         let isAsked = state.withLock { state in
             guard state.stopping == nil, state.failure == nil, state.end == nil, !state.isInputClosed,
@@ -195,7 +196,7 @@ final class CoreProgram: Sendable {
         return isAsked
     }
 
-    /// Waits until it is no core any more.
+    /// Waits until it cannot run as a core any more.
     ///
     /// - Throws: The reason, always; `CancellationError`.
     func untilEnd() async throws {
@@ -206,14 +207,14 @@ final class CoreProgram: Sendable {
         }
     }
 
-    /// Tells it to stop, and ends it when its time is over: by SIGTERM after a half, by SIGKILL after three quarters. The first call
-    /// counts. Returns at once.
+    /// Tells it to stop, and ends it when its time is over: by SIGTERM after a half, by SIGKILL after three quarters.
+    /// Only the first call counts. Returns at once.
     func stop(_ parameters: JSONObject, within timeout: Duration) {
         state.withLock { state in
             guard state.stopping == nil else { return }
             let now = clock.now()
             state.startLimit = nil
-            // One that was never told to start has nothing to stop.
+            // A program that was never sent `start` has nothing to stop.
             let time = state.isStartSent ? timeout : .zero
             state.stopping = Stopping(
                 terminateAt: now.advanced(by: time / 2), killAt: now.advanced(by: time * 3 / 4))
@@ -224,20 +225,20 @@ final class CoreProgram: Sendable {
         wake.raise()
     }
 
-    /// Returns when it has ended, and all that it has started, also in a task that is cancelled.
+    /// Waits until it and all processes that it has started have ended, also in a cancelled task.
     ///
-    /// - Returns: What was wrong when it was told to stop already; nil where nothing was.
+    /// - Returns: The problem that arose after it was told to stop; nil if there was none.
     func untilEnded() async -> String? {
         await ended.pass()
         return state.withLock(\.problemInStop)
     }
 
-    /// Returns when all of its requests and answers are done with, also in a task that is cancelled.
+    /// Waits until all of its requests and answers were handled, also in a cancelled task.
     func untilAnswered() async {
         while let task = state.withLock({ $0.tasks.first?.value }) { await task.value }
     }
 
-    /// Ends what its requests and answers have begun: it is not there to hear of it.
+    /// Cancels the work of its requests: the program no longer exists to get the results.
     func cancelAnswers() {
         for task in state.withLock({ Array($0.tasks.values) }) { task.cancel() }
     }

@@ -3,7 +3,7 @@ internal import Platform
 internal import ProgramOutput
 internal import Synchronization
 
-/// The standard error of a core's program as lines of a log, of which each has a bound, and all of them together.
+/// The standard error of a core's program as log lines, with a limit for each line and for all of them together.
 final class ErrorLines: Sendable {
     /// The longest line, and how many are written at once and then in each tenth of a second, and may wait to be written.
     static let lineByteCount = 1 << 10
@@ -12,7 +12,7 @@ final class ErrorLines: Sendable {
     private struct State {
         var lines = LineBuffer(maximumByteCount: ErrorLines.lineByteCount)
         var allowance: Allowance
-        /// True while the rest of a line that was too long is passed over.
+        /// True while the rest of a line that was too long is skipped.
         var isCut = false
         var waitingCount = 0
         var droppedCount = 0
@@ -30,7 +30,7 @@ final class ErrorLines: Sendable {
         state = Mutex(State(allowance: Allowance(Self.capacity, then: .milliseconds(100), at: now)))
     }
 
-    /// Takes in what the program has written. Returns at once.
+    /// Adds bytes that the program has written. Returns at once.
     func take(_ bytes: [UInt8], at now: BootInstant) {
         let texts = state.withLock { state in
             var texts: [String] = []
@@ -49,7 +49,7 @@ final class ErrorLines: Sendable {
         submit(texts)
     }
 
-    /// A request of the program was refused: the program is told so, and may say nothing of it to people.
+    /// Logs that a request of the program was refused: the program gets the refusal, but may not report it to the user.
     func note(_ refusal: Refusal, of request: ProgramRequest, at now: BootInstant) {
         let line = "“\(request.method)” was refused: \(refusal.message)"
         submit(

@@ -2,19 +2,19 @@ package import CoreAPI
 internal import Platform
 
 /// The commands of `exclusive` and the programs of cores that ran in a group before. A command that has outlived its
-/// participant has to be gone before the next one begins.
+/// participant must end before the next one begins.
 ///
-/// The kernel ends a command with the sharedcore that ran it. But it first reports that sharedcore as gone, and only
-/// then kills the command. It does not kill a program that has the rights of another user or has undone the tie. While
-/// the command's sharedcore lives, even if it is stopped, the command is left alone: the command of a frozen Main is
-/// not killed (contract C6). Its note stays, so that it is checked again when that sharedcore is gone. The program of a
-/// core from an epoch that is over is ended in any case.
+/// The kernel ends a command with the sharedcore that ran it. But it reports the end of that sharedcore first, and
+/// kills the command after that. It does not kill a program that has another user's rights or has removed the tie.
+/// While the command's sharedcore lives, even if it is stopped, the command is not killed: the command of a frozen Main
+/// continues (contract C6). Its note stays, so that it is checked again when that sharedcore has ended. The program of
+/// a core from an ended epoch is ended in any case.
 package enum FormerCommand {
-    /// Selects the notes, one for each command that is not known to be gone.
+    /// Selects the notes, one for each command that is not known to have ended.
     private static let notes: KeyPrefix = ".sharedcore/exclusive/"
-    /// How many notes are kept of commands that cannot be seen from here, as in a container beside this one.
+    /// The maximum number of kept notes about commands that cannot be seen from here, for example in another container.
     private static let unseenCapacity = 16
-    /// How long a killed process may take to be gone.
+    /// The time limit for the end of a killed process.
     private static let patience = Duration.seconds(5)
 
     /// Notes which process is the command of `exclusive` now.
@@ -26,20 +26,20 @@ package enum FormerCommand {
         try await note(pid, at: key(of: store.session.id.rawValue.hexadecimal), [], in: store, forgetting: ended)
     }
 
-    /// Notes which process is the program of a core now.
+    /// Notes the process that is the program of a core.
     ///
-    /// - Parameter pid: Nil before it is started: then its mark alone tells of it, and of what it starts.
+    /// - Parameter pid: Nil before it is started: then only the mark identifies it, and the processes that it starts.
     /// - Returns: The note's key, for ``forget(_:in:)``.
     static func note(
         _ pid: Int32?, of epoch: Revision, _ mark: LaunchMark, in store: any SharedStore, forgetting ended: [Key]
     ) async throws(SharedCoreError) -> Key {
-        // A participant may have given up a former core that has not ended: each has a note of its own.
+        // A participant may have given up a former core that has not ended, so each core has a note of its own.
         let key = try key(of: store.session.id.rawValue.hexadecimal + "-" + epoch.rawValue.hexadecimal)
         try await note(pid, at: key, [epoch.rawValue, mark.number], in: store, forgetting: ended)
         return key
     }
 
-    /// Drops the note of a program that is gone, with all that it has started.
+    /// Deletes the note of a program that has ended, with all processes that it has started.
     static func forget(_ key: Key, in store: any SharedStore) async throws(SharedCoreError) {
         var transaction = Transaction()
         transaction.delete(key)
@@ -66,11 +66,11 @@ package enum FormerCommand {
         _ = try await store.commit(transaction)
     }
 
-    /// Kills the commands that still run on this machine without their participant, and the programs of cores from
-    /// epochs that are over, and waits until they are gone.
+    /// Kills the commands that run on this machine without their participant, and the programs of cores from ended
+    /// epochs, and waits until they have ended.
     ///
-    /// - Parameter epoch: The epoch that is in force.
-    /// - Returns: The notes of commands that are gone.
+    /// - Parameter epoch: The present epoch.
+    /// - Returns: The notes of commands that have ended.
     /// - Throws: ``CommandCoreError/Code/leftover`` if a command still runs and may not be killed; the errors of the
     ///   store.
     package static func end(in store: any SharedStore, under epoch: Revision) async throws -> [Key] {
@@ -91,7 +91,7 @@ package enum FormerCommand {
         case gone
         /// Its sharedcore lives.
         case owned
-        /// No such process can be seen from here, and it may run all the same.
+        /// The process cannot be seen from here, but may run.
         case unseen
     }
 
@@ -104,7 +104,7 @@ package enum FormerCommand {
             return .gone
         }
         let namespace = numbers[0]
-        // Without a known namespace, process numbers mean nothing.
+        // Without a known namespace, process ids have no meaning.
         guard namespace != 0, ProcessIdentity.currentNamespace != 0 else { return .unseen }
         let owner = ProcessIdentity(bootID: bootID, pid: Int32(clamping: numbers[1]), startTime: numbers[2])
         let isCore = numbers.count == 7
@@ -137,7 +137,7 @@ package enum FormerCommand {
         do throws(ProcessUnreachable) {
             handle = try ProcessHandle(command)
         } catch {
-            // Only what is known to have ended is gone.
+            // Only a process that is known to have ended counts as ended.
             guard case .dead = error else { return .unseen }
             return absent
         }
@@ -171,7 +171,7 @@ package enum FormerCommand {
 
     private static func lives(_ owner: ProcessIdentity, in namespace: UInt64) -> Bool {
         let seen = ProcessIdentity.seen(pid: owner.pid, startTime: owner.startTime, in: namespace)
-        // A process that was killed lets go of its session before it is quite gone.
+        // A killed process releases its session before it has ended completely.
         return seen.map { !$0.isExiting } ?? false
     }
 
@@ -179,7 +179,7 @@ package enum FormerCommand {
         CommandCoreError(.leftover, "the former command (pid \(command.pid)) \(rest)")
     }
 
-    /// Ends what carries a mark.
+    /// Ends the processes with a mark.
     private static func endMarked(_ mark: LaunchMark, in namespace: UInt64) async throws(CommandCoreError) {
         let ending = await SerialThread(name: "former").run {
             MarkedProcesses.end(timeout: patience) {

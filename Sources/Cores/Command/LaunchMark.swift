@@ -19,8 +19,8 @@ package struct LaunchMark: Hashable, Sendable {
 
     /// The process that has started it.
     package let parent: ProcessIdentity
-    /// The number of the started process, which is also that of its process group if it leads one. For a core, a random
-    /// number: its process number is not known before its start.
+    /// The id of the started process, which is also that of its process group if it leads one. For a core, a random
+    /// number, because the process id is not known before the start.
     package let number: UInt64
 
     package init(parent: ProcessIdentity, number: UInt64) {
@@ -30,7 +30,7 @@ package struct LaunchMark: Hashable, Sendable {
 
     /// The mark of this process, which a sharedcore has started.
     ///
-    /// - Returns: Nil when the parent is gone.
+    /// - Returns: Nil if the parent has ended.
     package init?(startedBy parent: Int32) {
         guard let parent = ProcessIdentity(of: parent) else { return nil }
         self.init(parent: parent, number: UInt64(ProcessIdentity.current.pid))
@@ -64,24 +64,24 @@ package struct LaunchMark: Hashable, Sendable {
         while bytes.count < environmentByteCount,
             let piece = try? file.read(count: pieceByteCount, at: bytes.count)
         {
-            // Mostly there is one piece, which is not copied.
+            // Usually there is one piece, which is not copied.
             bytes = bytes.isEmpty ? piece : bytes + piece
-            // The kernel gives less than is asked for only at the end.
+            // The kernel returns less than requested only at the end.
             if piece.count < pieceByteCount { break }
         }
         return bytes
     }
 
-    /// Reads the mark of a process; nil where it has none or cannot be looked at.
+    /// Reads the mark of a process; nil if it has none or cannot be read.
     ///
-    /// - Parameter namespace: The namespace in which the numbers of the mark mean something to the caller.
+    /// - Parameter namespace: The PID namespace to which the process ids of the mark must belong.
     package init?(of process: Int32, as role: Role, in namespace: UInt64 = ProcessIdentity.currentNamespace) {
         let start = Array((role.variable + "=").utf8)
         guard let bytes = Self.environment(of: process),
             let line = bytes.withUnsafeBytes({ Self.line(beginning: start, in: $0) })
         else { return nil }
         let words = String(decoding: line, as: UTF8.self).split(separator: " ")
-        // Of another run of the machine, or as seen from elsewhere, the numbers mean nothing here.
+        // The ids of another boot or another namespace have no meaning here.
         guard words.count == 5, words[0] == "\(namespace)",
             words[1] == "\(SystemClock().bootID)", let parent = Int32(words[2]), let startTime = UInt64(words[3]),
             let number = UInt64(words[4])
@@ -101,13 +101,14 @@ package enum MarkedProcesses {
         package var isComplete = false
     }
 
-    /// How often the processes are gone through again because some ended meanwhile, as they always do on a machine that builds.
+    /// How often the processes are searched again because some ended meanwhile, which is normal on a busy machine.
     private static let searchCount = 4
 
     /// Kills this user's processes with a mark that fulfils a condition, each as soon as it is found, and returns them.
     ///
-    /// One that ends while it is looked for may be meant and have started another, which is in no list yet: where none is found, it
-    /// looks again, ``searchCount`` times at most. A process that only starts its successor may still be missed.
+    /// A process that ends during the search may have had the mark and have started another one, which is in no list
+    /// yet. So a search that finds none is repeated if processes have ended, ``searchCount`` times at most. A process
+    /// that only starts its successor and ends may still be missed.
     ///
     /// Complexity: O(n) in the processes of the machine.
     package static func kill(
@@ -119,12 +120,12 @@ package enum MarkedProcesses {
             // The newest first, which are the likeliest to end soon.
             let numbers = ((try? Directory(path: "/proc").names()) ?? []).compactMap { Int32($0) }.sorted(by: >)
             let found = numbers.compactMap { pid in
-                // Opened before it is looked at, so that what is signalled is what was looked at.
+                // Opened before it is checked, so that the signal goes to the process that was checked.
                 if let identity = ProcessIdentity(of: pid), let handle = try? ProcessHandle(identity),
                     handle.isOfOwnUser, let mark = LaunchMark(of: pid, as: role, in: namespace),
                     isMeant(identity, mark), !handle.hasEnded
                 {
-                    // Before it starts another one.
+                    // At once, before it starts another process.
                     _ = try? handle.signal(.kill)
                     return handle
                 }
@@ -139,8 +140,8 @@ package enum MarkedProcesses {
     /// Ends processes, and waits for their end. Blocks.
     ///
     /// - Parameters:
-    ///   - timeout: How long to go on: a process that the kernel holds ends when it lets it. Nil goes on until none is left.
-    ///   - find: Gives the processes that are left.
+    ///   - timeout: The time limit: a process in an uninterruptible system call ends only after it. Nil for no limit.
+    ///   - find: Returns the processes that are left.
     package static func end(timeout: Duration? = nil, found find: () -> [ProcessHandle]) -> Ending {
         let deadline = timeout.map { ContinuousClock.now + $0 }
         var ended: Set<ProcessIdentity> = []

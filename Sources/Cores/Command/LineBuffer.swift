@@ -1,4 +1,4 @@
-/// Bytes of a stream as lines, of which each has a bound.
+/// The bytes of a stream as lines of limited length.
 struct LineBuffer {
     /// The longest line, without its end.
     let maximumByteCount: Int
@@ -11,7 +11,7 @@ struct LineBuffer {
         self.maximumByteCount = maximumByteCount
     }
 
-    /// How many bytes wait, in lines and behind the last one.
+    /// The number of bytes that wait, in lines and after the last one.
     var byteCount: Int { bytes.count - start }
 
     mutating func append(_ part: [UInt8]) {
@@ -23,7 +23,7 @@ struct LineBuffer {
         bytes += part
     }
 
-    /// The next line; nil when none is complete.
+    /// Removes and returns the next line; nil if none is complete.
     mutating func next() -> [UInt8]? {
         guard let end = bytes[searched...].firstIndex(of: UInt8(ascii: "\n")) else {
             searched = bytes.count
@@ -36,7 +36,7 @@ struct LineBuffer {
     /// True if the incomplete next line is too long already. Valid only after ``next()`` has returned nil.
     var isTooLong: Bool { byteCount > maximumByteCount }
 
-    /// Takes what has come of a line without an end.
+    /// Removes and returns the bytes of an incomplete line.
     mutating func takeRest() -> [UInt8] {
         defer { (bytes, start, searched) = ([], 0, 0) }
         return Array(bytes[start...])

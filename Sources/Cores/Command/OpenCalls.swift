@@ -3,7 +3,7 @@ internal import CoreAPI
 internal import ProgramOutput
 internal import Synchronization
 
-/// The calls that a core's program has begun, and the commands for them, which it is asked to carry out.
+/// The calls that a core's program has begun, and the commands for them, which are sent to the program.
 final class OpenCalls: Sendable {
     private struct Entry {
         let call: OpenCall
@@ -18,22 +18,22 @@ final class OpenCalls: Sendable {
         self.context = context
     }
 
-    /// Begins a call, and has the program carry out the commands for it. One that is open stays so.
+    /// Begins a call, and sends the commands for it to the program. Does nothing for a call that is open.
     func begin(
         _ description: CallDescription, in state: Call.State, of program: CoreProgram
     ) async throws(SharedCoreError) {
         let call = try await context.begin(call: description, in: state)
         let commands = try await call.commands()
         let task = Task { await hear(commands, of: call.id, by: program) }
-        // A former entry is of the same call, or of one that is over. The commands that it has taken are not taken
-        // again.
+        // An earlier entry belongs to the same call, or to one that has ended. The commands that it has taken are not
+        // taken again.
         let former = entries.withLock {
             $0.updateValue(Entry(call: call, commands: commands, task: task), forKey: call.id)
         }
         if let former { await end(former) }
     }
 
-    /// Says how far a call is, and what media it has; nil where that stays.
+    /// Sets the state and the media of a call; nil keeps them.
     func change(_ id: CallID, to state: Call.State?, media: Call.Media?) async throws(SharedCoreError) {
         guard let entry = entries.withLock({ $0[id] }) else {
             throw SharedCoreError(
@@ -46,14 +46,14 @@ final class OpenCalls: Sendable {
                 try await entry.call.change(media: media)
             }
         } catch {
-            // It is over; or another core owns, and this one is to stop.
+            // The call has ended, or another core owns and this one is about to stop.
             if error.code == .guardFailed { await forget(entry) }
             throw error
         }
         if case .ended? = state { await forget(entry) }
     }
 
-    /// Returns true if an activity is that of an open call.
+    /// Returns true if an activity belongs to an open call.
     func hasOne(withActivity id: String) -> Bool {
         CallID(id).map { id in entries.withLock { $0[id] != nil } } ?? false
     }
@@ -65,7 +65,7 @@ final class OpenCalls: Sendable {
         }
     }
 
-    /// Takes no command any more, and returns when none is being taken.
+    /// Stops taking commands, and waits until none is being taken.
     private func end(_ entry: Entry) async {
         entry.commands.cancel()
         await withTaskCancellationHandler {
@@ -75,12 +75,12 @@ final class OpenCalls: Sendable {
         }
     }
 
-    /// Takes no command any more: the program has ended, and so have its requests.
+    /// Stops taking commands: the program has ended, and its requests with it.
     func finish() async {
         for entry in entries.withLock({ Array($0.values) }) { await end(entry) }
     }
 
-    /// Ends what waits for the store.
+    /// Cancels the pending requests to the store.
     func cancel() {
         for entry in entries.withLock({ Array($0.values) }) { entry.task.cancel() }
     }
@@ -89,7 +89,7 @@ final class OpenCalls: Sendable {
 
     private static let refusal =
         "the core's program stops, or has \(CoreProgram.unansweredCount) commands to answer"
-    /// Of the program's reason; behind it stands how much is left out.
+    /// The shown part of the program's reason. The number of bytes that were left out follows it.
     private static let shownReasonByteCount = CallDescription.maximumReasonByteCount - 32
 
     private func hear(_ commands: CallCommands, of id: CallID, by program: CoreProgram) async {

@@ -2,10 +2,10 @@ internal import Coordination
 internal import CoreAPI
 internal import ProgramOutput
 
-/// The parameters of a request. Members that this version does not know are passed over, and one that is null is missing.
+/// The parameters of a request. Unknown members are ignored, and a member that is null counts as missing.
 struct Parameters {
     private let object: JSONObject
-    /// True if the texts are as the program printed them: without halves of characters.
+    /// True if the program printed the texts exactly so: without unpaired surrogates.
     private let isExact: Bool
 
     init(_ value: JSONValue?, isExact: Bool = true) throws(Refusal) {
@@ -43,7 +43,7 @@ struct Parameters {
         }
     }
 
-    /// Bytes in Base64; none where it is missing.
+    /// Returns decoded Base64; no bytes if the member is missing.
     func bytes(_ name: String) throws(Refusal) -> [UInt8] {
         guard let text = try optionalText(name) else { return [] }
         guard let bytes = Base64.decode(text) else {
@@ -52,7 +52,7 @@ struct Parameters {
         return bytes
     }
 
-    /// Texts by their names; none where it is missing.
+    /// Returns texts by their names; none if the member is missing.
     func texts(_ name: String) throws(Refusal) -> [String: String] {
         let wrong = Refusal.wrongParameters("“\(name)” must be an object of texts.")
         switch object[name] {
@@ -77,7 +77,7 @@ struct Parameters {
         return value
     }
 
-    /// One of some words; nil where it is missing.
+    /// Returns one of a set of words; nil if the member is missing.
     func optionalWord<Value>(_ name: String, of words: KeyValuePairs<String, Value>) throws(Refusal)
         -> Value?
     {
@@ -88,7 +88,7 @@ struct Parameters {
         return value
     }
 
-    /// Some of some words; nil where it is missing.
+    /// Returns several of a set of words; nil if the member is missing.
     func words<Value>(_ name: String, of words: KeyValuePairs<String, Value>) throws(Refusal)
         -> [Value]?
     {
@@ -118,13 +118,13 @@ struct Parameters {
         words.map(\.key).joined(separator: ", ")
     }
 
-    /// A duration in whole milliseconds; nil where it is missing.
+    /// Returns a duration in whole milliseconds; nil if the member is missing.
     func milliseconds(_ name: String) throws(Refusal) -> Duration? {
         // A hundred years, so that no sum of two leaves 64 bits of nanoseconds.
         try milliseconds(name, in: 0...3_153_600_000_000)
     }
 
-    /// A time since the beginning of 1970 in whole milliseconds, of any calendar; nil where it is missing.
+    /// Returns a time since the beginning of 1970 in whole milliseconds, with any sign; nil if the member is missing.
     func time(_ name: String) throws(Refusal) -> Duration? {
         try milliseconds(name, in: .min ... .max)
     }
@@ -149,7 +149,7 @@ enum ProgramCall {
     case changeCall(CallID, to: Call.State?, media: Call.Media?)
     case report(String)
 
-    /// The names of all requests, which the program is told: it can see whether a later one is known.
+    /// The names of all requests. `start` contains them, so that a program can see which later ones are supported.
     static let methods = [
         "deliver", "update", "withdraw", "beginActivity", "endActivity", "beginCall", "changeCall", "endCall", "report",
     ]
@@ -274,7 +274,7 @@ enum ProgramCall {
     }
 
     private static func endReason(_ parameters: Parameters) throws(Refusal) -> Call.EndReason {
-        // “lost” is what the group finds.
+        // A program cannot report “lost”: only the group detects that.
         let reason = try parameters.word(
             "reason",
             of: [

@@ -4,7 +4,7 @@ internal import Platform
 internal import ProgramOutput
 internal import Synchronization
 
-/// Does what a core's program asks for.
+/// Carries out the requests of a core's program.
 final class ProgramCalls: Sendable {
     /// Compared byte by byte.
     private struct ActivityName: Hashable {
@@ -23,7 +23,7 @@ final class ProgramCalls: Sendable {
     private let reports: Mutex<Allowance>
     private let clock: any TimeSource
 
-    /// How many reports are taken at once; then one in each second.
+    /// The number of reports that are accepted at once; after that, one each second.
     static let reportCapacity = 16
 
     init(in context: CoreContext, clock: any TimeSource = SystemClock()) {
@@ -50,10 +50,10 @@ final class ProgramCalls: Sendable {
         }
     }
 
-    /// Returns when nothing is done for the program any more. It has ended, and so have its requests.
+    /// Waits until no work for the program is left. It has ended, and its requests with it.
     func finish() async { await calls.finish() }
 
-    /// Ends what waits for the store.
+    /// Cancels the pending requests to the store.
     func cancel() { calls.cancel() }
 
     private func perform(
@@ -75,7 +75,7 @@ final class ProgramCalls: Sendable {
             if name == Activity.Kind.call.name, calls.hasOne(withActivity: id) {
                 throw SharedCoreError(.guardFailed, "The activity is that of a call, and ends with it.", at: "activity")
             }
-            // One that has ended stays so.
+            // Ending an activity that has ended does nothing.
             guard let activity = activities.withLock({ $0[key] }) else { return [:] }
             try await activity.end()
             activities.withLock { $0[key] = nil }

@@ -8,17 +8,17 @@ enum ProgramMessage {
     case request(ProgramRequest)
     case answer(id: JSONValue, Result<JSONObject, Refusal>)
 
-    /// The deepest that lists and objects may stand in each other: they are read on a thread with a small stack.
+    /// The maximum nesting of lists and objects: they are parsed on a thread with a small stack.
     static let maximumDepth = 64
 
     /// Reads a line.
     ///
-    /// - Throws: Where it is no message, so that nothing that follows can be believed.
+    /// - Throws: If it is not a message: then the following lines cannot be trusted either.
     init(_ line: [UInt8]) throws(CommandCoreError) {
         guard let reading = JSONGrammar.read(line, maximumDepth: Self.maximumDepth),
             case .object(let object) = reading.value, object["jsonrpc"] == .text("2.0")
         else { throw Self.malformed(line) }
-        // An id or parameters that stand twice could be those of two requests.
+        // A repeated id or repeated parameters could mean either of two requests.
         guard object.repeatedName == nil else { throw Self.malformed(line) }
         let id = object["id"] ?? .null
         switch id {
@@ -34,7 +34,7 @@ enum ProgramMessage {
         } else if case .object(let error) = object["error"] {
             self = .answer(id: id, .failure(Refusal(error)))
         } else if let result = object["result"] {
-            // A result that is no object says nothing that is asked for.
+            // A result that is not an object has no useful values.
             guard case .object(let members) = result else {
                 self = .answer(id: id, .success([:]))
                 return
@@ -82,9 +82,9 @@ struct ProgramRequest: Sendable {
     let id: JSONValue
     let method: String
     let parameters: JSONValue?
-    /// True if the request's texts are as the program printed them: without halves of characters.
+    /// True if the program printed the request's texts exactly so: without unpaired surrogates.
     let isExact: Bool
-    /// A name that an object of the parameters has twice; nil where there is none.
+    /// A name that an object of the parameters contains twice; nil if there is none.
     let repeatedName: String?
     /// The length of its line.
     let byteCount: Int

@@ -1,12 +1,12 @@
 internal import CoreAPI
 
-/// The time that a core waits before it polls by itself.
+/// The time that a core waits before it polls.
 struct CollectionPace: Sendable {
-    /// With nothing to do. An arrival wakes the core; polling is for folders without a report, as on a network file
-    /// system. A participant that waits for an Executor waits with a deadline, so an Executor's core polls early
-    /// (contract C13).
+    /// The wait when there is nothing to do. An arrival wakes the core; polling is for folders without reports, as on a
+    /// network file system. A participant that waits for an Executor waits with a deadline, so an Executor's core polls
+    /// early (contract C13).
     let idle: Duration
-    /// With nothing to do, where arrivals are not reported.
+    /// The wait when there is nothing to do and arrivals are not reported.
     let unwatched = Duration.milliseconds(250)
     /// While messages wait in their files for a participant, or for space in the group.
     let held = Duration.milliseconds(250)
@@ -15,12 +15,12 @@ struct CollectionPace: Sendable {
         idle = role == .executor ? .milliseconds(250) : .seconds(10)
     }
 
-    /// While a file is being written: its closing is reported a moment before no process has it open any more.
+    /// The wait while a file is being written: its close is reported shortly before the last process has closed it.
     func unfinished(_ round: Int) -> Duration {
         .milliseconds(5).doubled(round, upTo: .milliseconds(250))
     }
 
-    /// After the given number of failures in a row.
+    /// The wait after the given number of failures in a row.
     func trouble(_ round: Int) -> Duration {
         .milliseconds(50).doubled(round, upTo: .seconds(5))
     }

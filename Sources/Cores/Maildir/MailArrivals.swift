@@ -4,50 +4,50 @@ package import Platform
 internal import Synchronization
 
 /// The arrivals of a Maildir, with the identifiers under which a core delivers them, for a caller that announces
-/// messages and does not take them.
+/// messages but does not take them.
 ///
-/// A core that runs meanwhile takes messages away as soon as they arrive. So the folder `cur` is read as well: a
-/// message that appears there, as a core keeps it, has arrived.
+/// A running core takes messages as soon as they arrive. So the folder `cur` is read as well: a message that a core has
+/// moved there has arrived.
 ///
 /// Every call blocks.
 package final class MailArrivals: Sendable {
     /// A message that was not there before.
     package struct Arrival: Hashable, Sendable {
-        /// The name of its file, each byte as a character, without the information that Maildir keeps behind it.
+        /// The name of its file, each byte as a character, without the information that Maildir adds after it.
         package let name: String
-        /// Nil when it has none that can be read.
+        /// The identifier; nil if it has none that can be read.
         package let callID: CallID?
-        /// The reason why it has none, for people.
+        /// The reason why it has no identifier, as text for users.
         package let problem: String?
     }
 
     /// The result of reading the folder.
     package struct Look: Sendable {
         package var arrivals: [Arrival] = []
-        /// The names that stand in `new` of messages that were known before, and of the arrivals.
+        /// The names in `new` of known messages and of the arrivals.
         package var standing: Set<String> = []
         /// True if the folder must be read again soon: a file is still being written, or has gone meanwhile.
         package var isUnfinished = false
-        /// True if there are more arrivals than were asked for.
+        /// True if there are more arrivals than were requested.
         package var isPartial = false
         /// How many of the arrivals have an identifier.
         fileprivate var pushCount = 0
-        /// The files in `cur`, except those that the next read has to take up.
+        /// The files in `cur`, except those that the next read must handle.
         fileprivate var kept: Set<Int> = []
         /// The files in `new` that are no pushes.
         fileprivate var silent: Set<Int> = []
-        /// The files there that were known before.
+        /// The files there that were already known.
         fileprivate var known: Set<Int> = []
     }
 
     /// The results of earlier reads, each file by its ``FileName/mark``: a folder may have very many.
     private struct Past {
-        /// The files in `cur` at the last read of which the arrivals were announced.
+        /// The files in `cur` at the last read whose arrivals were announced.
         var kept: Set<Int>
         /// The files in `new` that are no pushes.
         var silent: Set<Int> = []
-        /// The files that were known at the last read, or announced of it: no other file has to be asked about. Nil
-        /// before the first.
+        /// The files that were known at the last read, or were announced after it. Nil before the first read. Only
+        /// these can have been announced before.
         var known: Set<Int>?
     }
 
@@ -57,7 +57,7 @@ package final class MailArrivals: Sendable {
     /// The most files that one call reads.
     private static let lookLimit = 1_000
 
-    /// Loads the library, opens the Maildir, which is made when it is missing, and begins to listen.
+    /// Loads the library, opens the Maildir, which is created if it is missing, and begins to listen.
     package init(path: String) throws(SharedCoreError) {
         source = try MailSource(path: path, limits: MailLimits())
         do throws(SystemCallError) {
@@ -76,7 +76,7 @@ package final class MailArrivals: Sendable {
     ///
     /// - Parameters:
     ///   - room: The most messages with an identifier. Messages without one are not counted.
-    ///   - isKnown: Whether a message of this name was among the arrivals before.
+    ///   - isKnown: Returns true if a message of this name was among earlier arrivals.
     package func look(room: Int, isKnown: (String) -> Bool) throws(SystemCallError) -> Look {
         let maildir = try Maildir(path: source.path)
         try source.bell.listen(to: maildir.new)
@@ -119,10 +119,10 @@ package final class MailArrivals: Sendable {
         return look
     }
 
-    /// Notes that the arrivals of a read were announced, but for some. Those come again, and all of a read that was not
-    /// noted.
+    /// Records that the arrivals of a read were announced, with some exceptions. The exceptions are reported again, and
+    /// so are all arrivals of a read that is not confirmed.
     ///
-    /// - Parameter silent: Those of them that are no push: they are passed over for as long as they stand there.
+    /// - Parameter silent: The arrivals for which no push was created: they are skipped while their files are there.
     package func confirm(
         _ look: Look, except rest: some Sequence<Arrival> = [], silent: some Sequence<Arrival> = []
     ) {
@@ -134,8 +134,8 @@ package final class MailArrivals: Sendable {
         }
     }
 
-    /// The reason, for people, why arrivals are not reported now, so that only polling finds them; nil when they are
-    /// reported.
+    /// The reason, as text for users, why arrivals are not reported now, so that only polling finds them; nil when they
+    /// are reported.
     package var unwatchedReason: String? { source.bell.failure?.reason }
 
     /// Waits until something may have arrived, at most so long.
@@ -143,12 +143,12 @@ package final class MailArrivals: Sendable {
         source.bell.wait(timeout: timeout)
     }
 
-    /// Ends every wait, those to come too.
+    /// Ends all present and later waits.
     package func stop() {
         source.bell.stop()
     }
 
-    /// - Returns: Whether the message has been dealt with; false when it is for the next read.
+    /// - Returns: True if the message was handled; false if the next read must handle it.
     private func add(
         _ name: FileName, in folder: Maildir, to look: inout Look, room: Int
     ) throws(SystemCallError) -> Bool {
@@ -191,8 +191,8 @@ extension FileName {
     /// True for a name that a core gives to a message that it has taken.
     fileprivate var isKept: Bool { withoutInformation != self }
 
-    /// A hash of the file's name without the information that Maildir keeps behind it. Two of a folder have the same
-    /// once in 2^64.
+    /// A hash of the file's name without the information that Maildir adds after it. Two files have the same hash with
+    /// a probability of 2^-64.
     fileprivate var mark: Int { withoutInformation.bytes.hashValue }
 }
 

@@ -3,13 +3,14 @@ internal import CoreAPI
 internal import Mailboxes
 
 /// The number of processes that have ended while they read each message: killed for their memory or their time, or by a
-/// fault of a library. A message that has ended ``limit`` is read no more.
+/// fault of a library. A message that has ended ``limit`` processes is not read any more.
 ///
-/// A core that starts counts in the group the messages that its predecessors were reading, see
+/// A starting core counts in the group the messages that ended processes were reading, see
 /// ``Maildir/marking(_:while:)``.
 struct MailAttempts {
-    /// The number of processes that one message may cost. Fewer than a push is tried (`executor.attempts`), and more
-    /// than chance kills in the moment of reading the same message.
+    /// The number of processes that a message may end before it is set aside. It is lower than the number of tries of a
+    /// push (`executor.attempts`), and higher than the number of random kills to expect during reads of the same
+    /// message.
     static let limit = 3
 
     private static let path = ".sharedcore/mail-reading/"
@@ -39,12 +40,12 @@ struct MailAttempts {
     private let store: any SharedStore
     private var counts: [String: Int] = [:]
 
-    /// - Parameter store: The group's store as the core has it, so that a superseded core counts nothing.
+    /// - Parameter store: The core's own store of the group, so that a superseded core counts nothing.
     init(in store: any SharedStore) {
         self.store = store
     }
 
-    /// Loads the attempts that the group knows, and forgets those of files that are not in the folder any more.
+    /// Loads the attempts that are stored in the group, and removes those of files that are no longer in the folder.
     ///
     /// - Parameter marks: The marks of processes that have ended. Each counts once, however often it is found.
     mutating func load(
@@ -79,7 +80,7 @@ struct MailAttempts {
         if !changes.operations.isEmpty { _ = try await store.commit(changes) }
     }
 
-    /// A transaction has a size; the next core forgets the rest.
+    /// The size of a transaction is limited; the next core removes the rest.
     private static let forgottenAtOnce = 500
 
     /// Returns the number of processes that have ended while they read the message.

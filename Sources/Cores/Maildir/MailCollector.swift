@@ -3,10 +3,10 @@ internal import CoreAPI
 internal import Mailboxes
 internal import Platform
 
-/// Takes the arrivals of a Maildir and hands them over, until the task is cancelled.
+/// Takes the arrivals of a Maildir and delivers them, until the task is cancelled.
 ///
-/// Each message is committed first and moved to `cur` afterwards. Killed in between, the next core finds it again, is
-/// told that it is a duplicate and moves it then (contract C8, C10).
+/// Each message is committed first and moved to `cur` afterwards. If the process is killed in between, the next core
+/// finds the message again, learns that it is a duplicate, and moves it (contract C8, C10).
 struct MailCollector {
     private let source: MailSource
     private let thread: SerialThread
@@ -15,23 +15,23 @@ struct MailCollector {
     private let pace: CollectionPace
     private let memory: UInt64?
 
-    /// Names that are no files and were reported as such, so that each is reported once.
+    /// Names of directory entries that are not regular files and were reported, so that each is reported once.
     private var reportedOthers: Set<FileName> = []
     private var troubled = MailTroubles()
-    /// The messages that have ended the processes of cores before.
+    /// The messages that have ended processes of earlier cores.
     private var attempts: MailAttempts
     private var knowsAttempts = false
-    /// A message that waits in its file: no participant waits for it, and this core takes none of those, or the group
-    /// has much content, or the inbox has no room for it.
+    /// A message that stays in its file, because the inbox has no space for it, or because no participant waits for it
+    /// and either this core takes only awaited messages or the group has much content.
     private struct Held {
         let item: ItemName
-        /// More than its record takes.
+        /// An upper bound of the size of its record.
         let byteCount: Int
     }
 
     /// The messages that wait in their files, by file.
     private var held: [FileName: Held] = [:]
-    /// When one was taken all the same.
+    /// When a message was last taken although the limit was reached.
     private var lastBeyondRoom: BootInstant?
     /// How many files that are set aside are still reported in this round, and how many were not.
     private var reportsLeft = 0
@@ -47,16 +47,16 @@ struct MailCollector {
         self.attempts = MailAttempts(in: context.store)
     }
 
-    /// More than a record takes beside the content of its message.
+    /// An upper bound of a record's size beside the content of its message.
     private static let recordByteCount = 1_024
-    /// How many troubles end a round: where nothing can be stored, trying the rest as well would only cost time.
+    /// How many failures end a round: if nothing can be stored, trying the rest would only take time.
     private static let troublesPerRound = 32
     /// How many files without an identifier are reported in one round. More are counted: each report is an entry of the
     /// group, and costs as much as a message.
     private static let reportsPerRound = 10
 
-    /// The number of messages that one round sets down as waiting in their files. Behind them, those that participants
-    /// have begun to wait for meanwhile have their turn: a folder of a thousand takes long to read.
+    /// The number of messages that one round may leave in their files. After that, messages that participants have
+    /// begun to wait for meanwhile are handled first: a folder of a thousand takes long to read.
     private static let heldPerRound = 50
 
     /// The result of a round over the folder, or of one message of it.
@@ -73,9 +73,9 @@ struct MailCollector {
         case trouble
     }
 
-    /// Works until the task is cancelled.
+    /// Runs until the task is cancelled.
     ///
-    /// - Throws: The store's error when nothing more of this core can be stored.
+    /// - Throws: The store's error, if this core can store nothing more.
     mutating func run() async throws {
         var isReported = false
         var unfinished = 0
@@ -109,11 +109,11 @@ struct MailCollector {
         }
     }
 
-    /// Waits until something arrives, a participant waits for a message that waits in its file, or the folder is to be
+    /// Waits until something arrives, a participant waits for a message that stayed in its file, or the folder must be
     /// read again.
     private func waitForAwaited(atMost timeout: Duration) async {
         let room = try? await inboxRoom()
-        // One that finds no room yet may well be waited for already.
+        // A message without space in the inbox may already be awaited.
         let items = Set(held.values.filter { room?.fits($0.byteCount, isAwaited: true) ?? true }.map(\.item))
         let watching = Task { [context, bell = source.bell] in
             // If the store cannot be watched now, the timeout ends the wait.
@@ -173,7 +173,7 @@ struct MailCollector {
         let names = look.arrivals.messages
         let waiting = Set(held.keys)
         let empty = await thread.run { [source] in
-            // The first are told of one by one.
+            // The first ones are reported one by one.
             Set(
                 source.setAsideEmpty(
                     names.dropFirst(Self.reportsPerRound).filter { !waiting.contains($0) }, in: look.maildir))
@@ -186,8 +186,8 @@ struct MailCollector {
             let standing = Set(names)
             held = held.filter { standing.contains($0.key) }
         }
-        // Of those that wait in their files, only a message is read again for which the inbox has room and that is waited
-        // for; by a Main, where the group has much content, also one in each second.
+        // Of the messages that stayed in their files, only those are read again that are awaited and fit into the
+        // inbox. If the group has much content, a Main also takes one other message each second.
         var awaited: Set<ItemName> = []
         var isScarce = false
         var room: InboxRoom?
@@ -220,7 +220,7 @@ struct MailCollector {
                 if troubles == 0, round != .unfinished { round = .held }
             case .unfinished: if troubles == 0 { round = .unfinished }
             case .trouble:
-                // The others may well be taken: the trouble of one can lie in itself.
+                // The other messages may be accepted: the failure may be in this one alone.
                 round = .trouble
                 troubles += 1
                 if troubles == Self.troublesPerRound { return .trouble }
@@ -229,8 +229,8 @@ struct MailCollector {
         return round
     }
 
-    /// Returns the messages in the order in which to try them: a message that has cost a process its life holds up no
-    /// other.
+    /// Returns the messages in the order in which to try them: a message that has ended a process comes last, so that
+    /// it delays no other.
     private mutating func harmlessFirst(_ names: [FileName]) -> [FileName] {
         let names = troubled.last(names)
         return names.filter { attempts.count(of: $0) == 0 } + names.filter { attempts.count(of: $0) > 0 }
@@ -286,11 +286,11 @@ struct MailCollector {
     }
 
     /// True if this core takes only messages that a participant waits for, and leaves the others in their files. If an
-    /// Executor's core took another message, the inbox would keep it for a limited time, and nothing in `new` would
-    /// tell of it. A Main shows its messages itself.
+    /// Executor's core took another message, the inbox would keep it for a limited time only, and `new` would no longer
+    /// have it. A Main shows its messages itself.
     private var takesOnlyAwaited: Bool { context.role == .executor }
 
-    /// True if a message may be taken that no participant waits for.
+    /// True if the core may take a message for which no participant waits.
     private var mayTakeUnawaited: Bool {
         !takesOnlyAwaited && lastBeyondRoom.map { $0.advanced(by: MailRoom.pace) <= clock.now() } ?? true
     }
@@ -311,7 +311,7 @@ struct MailCollector {
             })
     }
 
-    /// Returns whether a message may come into the group now; it is remembered when it may not.
+    /// Returns true if a message may be stored in the group now. If not, it is recorded as waiting in its file.
     private mutating func takesIn(_ message: InboxMessage, from name: FileName) async throws(SharedCoreError) -> Bool {
         let waiting = Held(
             item: ItemName(message.callID.text), byteCount: message.payloadByteCount + Self.recordByteCount)
@@ -336,8 +336,8 @@ struct MailCollector {
         return false
     }
 
-    /// Returns whether the group remembers that a message was acknowledged or has nothing to show: its file is one that
-    /// a core had no time to move, or a duplicate.
+    /// Returns whether the group remembers that a message was acknowledged or has nothing to show: its file is a
+    /// duplicate, or a core had no time to move it.
     private func isOver(_ callID: CallID) async throws(SharedCoreError) -> Bool {
         do throws(SharedCoreError) {
             switch try await Inbox(context.store).state(of: callID, consistency: .causal) {
@@ -373,10 +373,10 @@ struct MailCollector {
         return await move(name) { () throws(SystemCallError) in try maildir.keep(name) }
     }
 
-    /// Moves a file that cannot be delivered out of the way, and reports it. If its identifier is known, a
-    /// participant that waits for it is answered first: that the message is too large and its sender, else that there
-    /// is nothing to show. The answer waits in the inbox as a message does, so an Executor's core leaves the file where
-    /// no participant waits for it.
+    /// Moves a file that cannot be delivered out of the way, and reports it. If its identifier is known, an answer for
+    /// a waiting participant is stored first: the notice that the message is too large, with its sender, else that
+    /// there is nothing to show. The answer takes space in the inbox as a message does, so an Executor's core leaves
+    /// the file in place if no participant waits for it.
     private mutating func setAside(
         _ name: FileName, _ refusal: MailRefusal, in maildir: Maildir
     ) async throws -> Outcome {

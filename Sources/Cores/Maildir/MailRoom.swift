@@ -1,22 +1,22 @@
 internal import Coordination
 package import CoreAPI
 
-/// The limits on mail in a group. All content of the group is in the memory of each process that uses it, so the
-/// waiting part of a flood must be little beside `executor.memory`.
+/// The limits on mail in a group. Each process of the group has its content in memory, so the stored part of a flood
+/// must be small compared with `executor.memory`.
 package enum MailRoom {
-    /// From an eighth of the memory on, a Main's core takes one message in each second that no participant waits for,
-    /// and from a quarter on the host announces one in each second. No message is lost by that: messages wait in their
-    /// files.
+    /// If the content takes an eighth of the memory, a Main's core takes only one message each second for which no
+    /// participant waits. From a quarter on, the host announces only one each second. No message is lost: the others
+    /// stay in their files.
     package static let takenPart = 8
     package static let announcedPart = 4
-    /// The time between two of those. So a group that is large for another reason still gets its mail.
+    /// The interval between two such messages. So a group that is large for another reason still gets its mail.
     package static let pace = Duration.seconds(1)
 
-    /// Measured: the bytes of an entry beside its key and its value.
+    /// Measured: the bytes that an entry takes beside its key and its value.
     private static let entryByteCount = 600
 
-    /// Returns whether the content of a group takes more than a part of the memory that a process may have; false where
-    /// no limit is given, or the store does not count.
+    /// Returns true if the content of a group takes more than a part of a process's memory limit; false if there is no
+    /// limit, or the store does not count its content.
     package static func isFull(
         _ store: any SharedStore, memory: UInt64?, part: Int
     ) async throws(SharedCoreError) -> Bool {
@@ -27,15 +27,15 @@ package enum MailRoom {
     }
 }
 
-/// The bytes of messages that may come into the inbox of a group now.
+/// The number of bytes of messages that the inbox of a group may accept now.
 ///
-/// If each process has all values of the group in its memory, the messages of the inbox may take only a part of the
-/// memory that a process may have; the others wait in their files. One message may always come.
+/// If each process has all values of the group in its memory, the messages of the inbox may take only a part of a
+/// process's memory limit, and the others stay in their files. One message is always accepted.
 struct InboxRoom {
     /// The part of the memory for all messages that participants wait for, together: as much as two of the largest
     /// texts.
     private static let awaitedPart = MailLimits.textPart / 2
-    /// The same for messages that no participant waits for, so that an awaited one fits beside them.
+    /// The part for messages that no participant waits for, so that an awaited one fits beside them.
     private static let unawaitedPart = 32
 
     private let awaited: Int
@@ -51,6 +51,6 @@ struct InboxRoom {
         (awaited, unawaited) = (room(Self.awaitedPart), room(Self.unawaitedPart))
     }
 
-    /// Returns whether a message of so many bytes may come.
+    /// Returns true if a message of this size is accepted.
     func fits(_ byteCount: Int, isAwaited: Bool) -> Bool { byteCount <= (isAwaited ? awaited : unawaited) }
 }

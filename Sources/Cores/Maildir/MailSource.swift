@@ -24,23 +24,23 @@ struct MailSource: Sendable {
         }
     }
 
-    /// The number of messages that one call takes up.
+    /// The maximum number of messages that one call lists.
     private static let lookLimit = 1_000
 
     /// The result of listing the folder, with the folders as they were then.
     struct Look: Sendable {
         let maildir: Maildir
         let arrivals: Maildir.Arrivals
-        /// The marks of processes that have ended. They stay until they are counted.
+        /// The marks of processes that have ended. They stay until they were counted.
         let marks: [Maildir.LeftMark]
     }
 
     /// Lists the arrivals.
     ///
-    /// The folders are opened anew each time, so that a folder that was moved or removed is noticed, and reports begin
-    /// before the list is made, so that no arrival falls between.
+    /// The folders are opened again each time, so that a moved or removed folder is detected. Reports begin before the
+    /// folder is listed, so that no arrival is missed.
     ///
-    /// - Parameter takesMarks: Whether to find the messages that processes were reading when they ended.
+    /// - Parameter takesMarks: True to find the messages that processes were reading when they ended.
     func look(takingMarks takesMarks: Bool = false) throws(SystemCallError) -> Look {
         let maildir = try Maildir(path: path)
         try bell.listen(to: maildir.new)
@@ -60,7 +60,7 @@ struct MailSource: Sendable {
 
     /// Opens a message for reading.
     ///
-    /// - Throws: An error that may pass, such as a lack of descriptors.
+    /// - Throws: A temporary error, such as a lack of descriptors.
     func open(_ name: FileName, in maildir: Maildir) throws(SystemCallError) -> Opening {
         do throws(SystemCallError) {
             switch try maildir.open(name) {
@@ -75,8 +75,8 @@ struct MailSource: Sendable {
         }
     }
 
-    /// Moves the empty ones of some messages out of the way, in the order of their names: a flood of them costs no more
-    /// than that. Those that cannot be moved now are left.
+    /// Sets aside the empty files among some messages, in the order of their names, so that a flood of them takes no
+    /// further work. Files that cannot be moved now stay.
     func setAsideEmpty(_ names: [FileName], in maildir: Maildir) -> [FileName] {
         names.filter { name in
             guard case .file(_, byteCount: 0) = try? open(name, in: maildir) else { return false }

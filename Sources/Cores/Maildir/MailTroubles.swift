@@ -1,20 +1,21 @@
-/// The failures that may pass, of a Maildir and of its messages, each of which is reported once.
+/// The temporary failures of a Maildir and of its messages. Each is reported once.
 struct MailTroubles {
-    /// How many messages' troubles are known at a time. More are not reported.
+    /// The maximum number of messages with known failures. Failures of further ones are not reported.
     private static let knownCount = 100
 
-    /// The messages that met one, in the order in which they were tried last.
+    /// The messages that failed, in the order of their last try.
     private var messages: [FileName] = []
-    /// The troubles that messages have: many may have the same one, such as a full disk.
+    /// The failures of messages. Many may have the same one, such as a full disk.
     private var known: [FileName: String] = [:]
     /// The trouble with the folder that was noted last; nil since it could be read.
     private var folder: String?
 
     mutating func folderWasRead() { folder = nil }
 
-    /// Notes a failure with a message, or with the folder when it is nil.
+    /// Records a failure of a message, or of the folder if `name` is nil.
     ///
-    /// - Returns: Whether to report it: no other message has it, or the folder could be read since it had it.
+    /// - Returns: True if the failure must be reported: no other message has it, or the folder could be read since its
+    ///   last failure.
     mutating func note(_ problem: String, with name: FileName?) -> Bool {
         guard let name else {
             defer { folder = problem }
@@ -33,8 +34,8 @@ struct MailTroubles {
         known[name] = nil
     }
 
-    /// Returns the messages, those with troubles last, so that they hold up no other. Messages that are gone are
-    /// forgotten.
+    /// Returns the messages, those with failures last, so that they delay no other. Forgets messages that are no longer
+    /// there.
     mutating func last(_ names: [FileName]) -> [FileName] {
         guard !messages.isEmpty else { return names }
         let standing = Set(names)

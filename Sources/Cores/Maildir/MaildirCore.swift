@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// A core with a Maildir as its server: it delivers each message that appears there.
 ///
-/// Messages are files of RFC 5322 that a mail transfer agent, or a person with `cp`, puts into the folder `new`. Their
+/// Messages are RFC 5322 files that a mail transfer agent, or a user with `cp`, puts into the folder `new`. Their
 /// identifier is the Call-ID header, else the Message-ID header without its angle brackets. A message moves to the
 /// folder `cur`, marked as seen, when it is committed: store first, then acknowledge (contract C8).
 ///
@@ -16,26 +16,26 @@ internal import Synchronization
 /// | header `X-SharedCore-Kind: invitation`, or `application/conference-info+xml` | ``InboxMessage/Content/invitation(from:subject:localAddress:)`` |
 ///
 /// The identifier of an invitation is the address of its conference, from the header `X-SharedCore-Conference` or the
-/// document's `entity`, where it has one; its inviter is the mailbox of the From header, its local address that of the
-/// To header. A text and an invitation have the time of the Date header and the content type of the part that is shown, each
-/// where the message has it.
+/// document's `entity`, if it has one; its inviter is the mailbox of the From header, its local address that of the To
+/// header. A text and an invitation have the time of the Date header and the content type of the part that is shown, if
+/// the message has them.
 ///
-/// No content of a file is an error of the core. Three folders beside `new`, in the manner of Maildir++, have the
-/// messages that were not delivered: `.Malformed` those that cannot be read as a message, `.Oversized` those that are
-/// larger than the inbox can hold, `.Poison` those that three processes were reading when they ended. Each time the
-/// timeline says so, and a participant that waits for the identifier, if that could be read, is answered at once:
+/// No content of a file makes the core fail. Three folders beside `new`, in the manner of Maildir++, have the messages
+/// that were not delivered: `.Malformed` those that cannot be read as a message, `.Oversized` those that are larger
+/// than the inbox can hold, `.Poison` those that three processes were reading when they ended. Each time the timeline
+/// gets an entry, and a participant that waits for the identifier, if that could be read, is answered at once:
 /// ``InboxMessage/Content/tooLarge(from:to:)`` for a message that is too large, else "nothing to show". Links, pipes
 /// and folders in `new` are neither followed nor opened, a file that is still being written is left until it is
 /// complete, and a full or unreachable store leaves the message where it is, to be tried again.
 ///
-/// The core of a Main takes all messages. If the group's content takes an eighth of the memory that a process may have,
-/// the core considers only the first 1,000 files by their names. Of these it takes the messages that a participant
-/// waits for, and one other message each second. The core of an Executor considers as many, and takes only the messages
-/// that a participant waits for: others stay in `new` until a participant waits for them. If the store has all values
-/// in memory, the messages that wait in the inbox have a bound in bytes, and the others stay in `new`.
+/// The core of a Main takes all messages. If the group's content takes an eighth of a process's memory limit, the core
+/// reads only the first 1,000 files by name. Of these it takes the messages for which a participant waits, and one
+/// other message each second. The core of an Executor also reads 1,000 files, and takes only messages for which a
+/// participant waits; the others stay in `new` until then. If the store has all values in memory, the size of the
+/// messages in the inbox is limited, and the others stay in `new`.
 ///
-/// Of a message, no more is in memory than eleven fields of its headers, each cut, and the text that is shown. GMime
-/// decodes them; it is loaded when the core starts and only then.
+/// The memory for a message has only eleven of its header fields, each cut, and the text to show. GMime decodes them;
+/// it is loaded when the core starts.
 public final class MaildirCore: Core {
     private let directory: String
     private let startDelay: Duration
@@ -47,12 +47,12 @@ public final class MaildirCore: Core {
     /// Makes a core; nothing is opened before ``start(in:)``.
     ///
     /// - Parameters:
-    ///   - directory: The path of the Maildir. It is made when it is missing, with mode 0700.
+    ///   - directory: The path of the Maildir. It is created if it is missing, with mode 0700.
     ///   - startDelay: The time that connecting takes. A real core needs seconds; with zero, the order of messages and
     ///     pushes would often be right by luck.
-    ///   - memory: The bytes of memory that the process may have for itself, 24 MiB unless given: a larger text is not
-    ///     shown than it can hold. Nil for no limit. Give all cores of a group the same, so that each treats a message
-    ///     alike.
+    ///   - memory: The limit of the process's private memory in bytes, 24 MiB by default. It limits the size of the
+    ///     texts that are shown. Nil for no limit. Use the same value in all cores of a group, so that each handles a
+    ///     message in the same way.
     ///   - clock: The clock of the start delay.
     public init(
         directory: String, startDelay: Duration = .zero, memory: UInt64? = 24 << 20,
@@ -67,7 +67,7 @@ public final class MaildirCore: Core {
     /// Opens the Maildir and loads GMime, then takes the time that was configured.
     ///
     /// - Throws: ``SharedCoreError`` with the code ``SharedCoreError/Code/unavailable`` when GMime is not installed,
-    ///   ``SharedCoreError/Code/invalidArgument`` when the path is none or leads to something else than a directory,
+    ///   ``SharedCoreError/Code/invalidArgument`` when the path is invalid or is not a directory,
     ///   ``SharedCoreError/Code/forbidden`` when this user may not use it; `CancellationError`.
     public func start(in context: CoreContext) async throws {
         guard !directory.isEmpty, !directory.utf8.contains(0) else {
@@ -87,7 +87,7 @@ public final class MaildirCore: Core {
     ///
     /// - Throws: ``SharedCoreError`` when nothing more can be stored: superseded
     ///   (``SharedCoreError/Code/guardFailed``), session ended, store closed, damaged or of another version. The
-    ///   message that met it stays in `new`.
+    ///   message that failed stays in `new`.
     public func iterate(in context: CoreContext) async throws {
         guard let source = running.withLock({ $0 }) else {
             throw SharedCoreError(.closed, "The core was not started.", at: directory)
@@ -97,7 +97,7 @@ public final class MaildirCore: Core {
         do {
             try await collector.run()
         } catch let error as SharedCoreError where error.code == .cancelled && Task.isCancelled {
-            // Told to end, in the middle of a delivery that did not take place.
+            // The core was told to end during a delivery that did not take place.
         }
     }
 

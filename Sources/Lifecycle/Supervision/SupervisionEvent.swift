@@ -57,8 +57,7 @@ package enum MainProcessEnd: Hashable, Sendable {
 package enum SupervisionDirective: Hashable, Sendable {
     /// Start Main.
     ///
-    /// - inBackground: Whether to tell it that it is in the background, so that it builds no user interface (contract
-    ///   P8).
+    /// - inBackground: True to start it in the background, so that it builds no user interface (contract P8).
     case start(inBackground: Bool)
     /// Ask Main to end.
     case terminate

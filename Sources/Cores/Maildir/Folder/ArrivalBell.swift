@@ -1,7 +1,7 @@
 internal import Platform
 internal import Synchronization
 
-/// Tells that a file may have arrived in a folder. It is a hint: the receiver lists the folder.
+/// Signals that a file may have arrived in a folder. It is a hint: the receiver lists the folder.
 final class ArrivalBell: Sendable {
     private struct State {
         var events: FileEvents?
@@ -21,10 +21,9 @@ final class ArrivalBell: Sendable {
     /// The reason why the folder cannot be watched now, so that only polling helps; nil when it is watched.
     var failure: SystemCallError? { state.withLock { $0.failure } }
 
-    /// Listens to a folder from now on. Again for the same one, it changes nothing; for another one, it replaces the
-    /// first.
+    /// Listens to a folder from now on, in place of an earlier one. Does nothing for the same folder.
     ///
-    /// If the system has no instance or watch left, ``failure`` says so, and the next call tries again.
+    /// If the system has no instance or watch left, ``failure`` is set, and the next call tries again.
     func listen(to directory: Directory) throws(SystemCallError) {
         try state.withLock { state throws(SystemCallError) in
             do throws(SystemCallError) {
@@ -35,7 +34,7 @@ final class ArrivalBell: Sendable {
                 state.watch = number
                 state.failure = nil
             } catch {
-                // The folder is open: the absent file is /proc, by which the watch names it.
+                // The folder is open, so the absent file is the path in /proc by which the watch names it.
                 guard state.events == nil || error.exhausted != nil || error.isAbsent else { throw error }
                 state.failure = error
             }
@@ -51,12 +50,12 @@ final class ArrivalBell: Sendable {
         ringing.clear()
     }
 
-    /// Ends the wait of now, or else the next one, for another reason than an arrival.
+    /// Ends the present wait, or else the next one, for a reason other than an arrival.
     func ring() {
         ringing.raise()
     }
 
-    /// Ends every wait, those to come too.
+    /// Ends all present and later waits.
     func stop() {
         stopping.raise()
     }

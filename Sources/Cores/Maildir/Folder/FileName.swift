@@ -1,6 +1,6 @@
-/// The name of a file, as the system knows it: bytes that need not be text.
+/// A file's name in the file system: bytes that need not be text.
 struct FileName: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// The longest name that Linux takes.
+    /// The longest name in Linux.
     static let maximumByteCount = 255
 
     let bytes: [UInt8]
@@ -16,15 +16,15 @@ struct FileName: Hashable, Comparable, Sendable, CustomStringConvertible {
 
     var description: String { MailText.line(String(decoding: bytes, as: UTF8.self)) }
 
-    /// The name without the information that Maildir keeps behind it, such as `:2,S`.
+    /// The name without the information that Maildir adds after it, such as `:2,S`.
     var withoutInformation: FileName {
         let marker = Array(":2,".utf8)
         guard let start = bytes.firstRange(of: marker)?.lowerBound else { return self }
         return FileName(Array(bytes[..<start]))
     }
 
-    /// Returns the name followed by a number, where it is not the first attempt, and a suffix; cut in its middle when
-    /// the system would not take it all.
+    /// Returns the name followed by a number, if it is not the first attempt, and a suffix. The name is cut in its
+    /// middle if it would be too long.
     func adding(_ suffix: String, attempt: Int) -> FileName {
         let end = Array((attempt == 0 ? "" : "_\(attempt)").utf8) + Array(suffix.utf8)
         return FileName(Array(bytes.prefix(Self.maximumByteCount - end.count)) + end)

@@ -5,12 +5,12 @@ extension Maildir {
     struct Arrivals: Sendable {
         /// Regular files, by their names, which begin with the time of delivery where a mail transfer agent made them.
         var messages: [FileName] = []
-        /// Anything else with a name that could be a message's.
+        /// Other files and directories whose names could be those of messages.
         var others: [FileName] = []
         /// True if there are more messages than these.
         var isPartial = false
 
-        /// Inserts a message in its order, in the place of the last one where there are as many as may be.
+        /// Inserts a message in its order. If the limit is reached, the last one is removed.
         fileprivate mutating func insert(_ name: FileName, limit: Int) {
             if messages.count >= limit {
                 isPartial = true
@@ -51,7 +51,7 @@ extension Maildir {
     }
 
     private func isFile(_ name: FileName, kind: FileKind?) -> Bool {
-        // Some file systems do not tell the kind with the name.
+        // Some file systems do not return the kind with the name.
         (kind ?? (try? status(of: name))?.kind) == .regular
     }
 
@@ -65,9 +65,9 @@ extension Maildir {
         case file(OpenFile, FileStatus)
         /// A file that another process has open for writing.
         case beingWritten
-        /// Something else, such as a link or a pipe. It was not opened.
+        /// Not a regular file, such as a link or a pipe. It was not opened.
         case other
-        /// Nothing: another process was first.
+        /// No file: another process was first.
         case nothing
     }
 
@@ -97,11 +97,12 @@ extension Maildir {
         "\(new.path)/\(name)"
     }
 
-    /// Returns whether a copy of the file is still on its way. A program that delivers as Maildir asks moves a complete
-    /// file in, but people copy files there as well.
+    /// Returns whether a copy of the file is still on its way. A program that follows the rules of Maildir moves a
+    /// complete file in, but users also copy files there.
     private func isBeingWritten(_ file: OpenFile, modified: Int) -> Bool {
         if let isWritten = try? file.hasWriters() { return isWritten }
-        // The file system cannot tell: a file that was written to within the last second may be written to again.
+        // The file system does not report writers: a file that was written to within the last second may be written to
+        // again.
         return (0...1).contains(SystemClock.secondsSince1970 - modified)
     }
 }

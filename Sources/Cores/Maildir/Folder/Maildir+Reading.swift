@@ -1,23 +1,23 @@
 internal import CoreAPI
 internal import Platform
 
-/// The marks of messages that are being read: a symbolic link in `tmp` for each process that reads. Its name tells the
-/// process, `sharedcore-reading-PID-START-TIME-NAMESPACE`, and its target is the name of the message's file.
+/// The marks of messages that are being read: a symbolic link in `tmp` for each process that reads. Its name identifies
+/// the process, `sharedcore-reading-PID-START-TIME-NAMESPACE`, and its target is the name of the message's file.
 ///
-/// It is there only while the message is read. A mark that a new core finds is of a message that was being read when a
-/// process ended, unless that process lives: then another core is at work on the folder. A link is made and removed in
-/// one step each and leads nowhere; a commit in the group would take a hundred times as long, and a process that is
-/// killed in it would be blamed on the message.
+/// The mark exists only while the message is read. If a new core finds a mark, its process ended while it read the
+/// message, or it lives and is another core that reads the folder. A link is created and removed in one system call
+/// each. A commit to the group would take a hundred times as long, and if the process were killed during the commit,
+/// the message would be blamed.
 extension Maildir {
     /// The beginning of each mark's name.
     private static let markPrefix = Array("sharedcore-reading".utf8)
-    /// The number of marks that a core takes up. The next one finds the rest.
+    /// The number of marks that a core handles at a time. The next core finds the rest.
     private static let markLimit = 100
 
     /// Reads a message, marked as being read.
     ///
-    /// If the file system takes no link, as when it is full, or another core of this process reads, nothing is
-    /// marked: then a message that ends this process is not found out.
+    /// If the file system cannot create a link, for example because it is full, or another core of this process reads,
+    /// nothing is marked: a message that then ends this process is not detected.
     func marking<Value>(_ name: FileName, while read: () -> Value) -> Value {
         let mark = Self.mark(of: .current, in: ProcessIdentity.currentNamespace)
         let isMarked = name.withCString { target in
@@ -39,7 +39,7 @@ extension Maildir {
         let message: FileName
     }
 
-    /// Returns the marks of processes that have ended, and those that name no process.
+    /// Returns the marks of processes that have ended, and those that identify no process.
     func leftMarks() throws(SystemCallError) -> [LeftMark] {
         var names: [FileName] = []
         try tmp.forEachName { bytes, _ in
@@ -61,13 +61,13 @@ extension Maildir {
         }.get().map { FileName($0) }
     }
 
-    /// Returns whether a mark is that of a process that lives.
+    /// Returns whether a mark belongs to a process that lives.
     private static func isOfReader(_ mark: FileName) -> Bool {
         let words = mark.bytes.dropFirst(markPrefix.count).split(
             separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         let numbers = words.dropFirst().compactMap { UInt64(String(decoding: $0, as: UTF8.self)) }
         guard words.count == 4, numbers.count == 3, let pid = Int32(exactly: numbers[0]) else { return false }
-        // A number of another namespace says nothing here: containers come and go with theirs.
+        // A process id of another namespace has no meaning here: containers end with their namespaces.
         guard numbers[2] == ProcessIdentity.currentNamespace, numbers[2] != 0, let reader = ProcessIdentity(of: pid)
         else { return false }
         return reader.startTime == numbers[1] && reader.liveness == .alive

@@ -1,7 +1,7 @@
 internal import Platform
 
-/// The open folders of a Maildir: `new`, where messages arrive, `cur`, where those are kept that were taken, and `tmp`,
-/// where deliverers write before they move a message to `new`.
+/// The open folders of a Maildir: `new`, where messages arrive, `cur` for messages that were taken, and `tmp`, where
+/// deliverers write before they move a message to `new`.
 ///
 /// Every call blocks.
 struct Maildir: Sendable {
@@ -17,10 +17,10 @@ struct Maildir: Sendable {
         self.tmp = tmp
     }
 
-    /// Opens the folders, and makes those that are missing, for this user alone.
+    /// Opens the folders. Missing ones are created, accessible to this user only.
     ///
-    /// The Maildir itself may be a symbolic link, the folders in it may not. A link of another user than this one and root
-    /// is refused with `EACCES`.
+    /// The Maildir itself may be a symbolic link, the folders in it may not. A link that belongs to a user other than
+    /// this one and root is refused with `EACCES`.
     init(path: String) throws(SystemCallError) {
         self.path = path
         new = try Self.folder("new", of: path)
@@ -46,7 +46,7 @@ struct Maildir: Sendable {
         }
     }
 
-    /// Makes a directory and those above it.
+    /// Creates a directory and its parents.
     private static func create(_ path: String) throws(SystemCallError) {
         do throws(SystemCallError) {
             _ = try Directory.create(path: path, permissions: 0o700)
@@ -65,24 +65,24 @@ extension Maildir {
         try move(name.withoutInformation, from: name, to: cur, suffix: ":2,S")
     }
 
-    /// Moves a file to `new` of a folder beside this one, which is made when it is missing.
+    /// Moves a file to `new` of a folder beside this one, which is created if it is missing.
     ///
-    /// Not inlined: that ends the compiler's optimizer with an assertion of its own (Swift 6.3).
+    /// Not inlined: inlining makes the compiler's optimizer fail an assertion (Swift 6.3).
     @inline(never)
     func setAside(_ name: FileName, in folder: SideFolder) throws(SystemCallError) {
         let side = path + "/" + folder.rawValue
         let target = try Maildir(path: side)
-        // The file that tells a Maildir++ server that this is a folder; it is empty.
+        // The empty file that marks a folder for Maildir++ servers.
         Directory.mark(path: side + "/maildirfolder")
         try move(name, from: name, to: target.new, suffix: "")
     }
 
-    /// Moves a file of `new` to that of another Maildir.
+    /// Moves a file of `new` to `new` of another Maildir.
     func giveBack(_ name: FileName, to maildir: Maildir) throws(SystemCallError) {
         try move(name, from: name, to: maildir.new, suffix: "")
     }
 
-    /// Moves a file out of `new` under the first name that is free: nothing that stands there is ever replaced.
+    /// Moves a file out of `new` under the first free name: no existing file is ever replaced.
     private func move(
         _ base: FileName, from name: FileName, to directory: Directory, suffix: String
     ) throws(SystemCallError) {

@@ -11,7 +11,7 @@ package struct SetAsideMessage: Hashable, Sendable {
     package let name: String
     package let byteCount: Int
 
-    /// Lists the files that are set aside beside a Maildir, by folder and name; nothing where there is no Maildir.
+    /// Lists the files that are set aside beside a Maildir, by folder and name; none if there is no Maildir.
     ///
     /// It blocks.
     package static func all(beside path: String) throws(SystemCallError) -> [SetAsideMessage] {
@@ -41,12 +41,12 @@ package struct SetAsideMessage: Hashable, Sendable {
         package func giveBack(_ index: Int) throws(SystemCallError) { try side.giveBack(names[index], to: maildir) }
     }
 
-    /// Reads the files that are set aside in one of the folders, without those that may have ended processes; nil where
+    /// Reads the files that are set aside in one of the folders, without those that may have ended processes; nil if
     /// there are none.
     ///
     /// It blocks.
     ///
-    /// - Throws: `SystemCallError` where the folders cannot be used, ``SharedCoreError`` where the library that reads
+    /// - Throws: `SystemCallError` if the folders cannot be used, ``SharedCoreError`` if the library that reads
     ///   messages cannot.
     package static func toRetry(_ folder: SideFolder, of path: String) throws -> Retry? {
         let reader = MailReader(library: try MimeLibrary.shared(), limits: MailLimits())

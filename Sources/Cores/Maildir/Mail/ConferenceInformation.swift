@@ -2,13 +2,12 @@
 struct ConferenceInformation: Hashable, Sendable {
     static let contentType = "application/conference-info+xml"
 
-    /// The address of the conference; nil when the document names none.
+    /// The address of the conference; nil if the document has none.
     let address: String?
-    /// Its subject; nil when the document names none.
+    /// Its subject; nil if the document has none.
     let subject: String?
 
-    /// Searches for the two values, in one pass for each. Nothing else of the document matters, so nothing else of it
-    /// is checked.
+    /// Searches for the two values, in one pass for each. The rest of the document is not used, and not checked.
     init(document: String) {
         let document = Array(document.utf8)
         let root = document.firstRange(ofText: "<conference-info").map { found in

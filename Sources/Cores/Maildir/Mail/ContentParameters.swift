@@ -1,8 +1,8 @@
-/// The two parameters of a content type that decide how a part is read. They are kept from GMime, which would decode
-/// the value of each with any character set that it names.
+/// The two parameters of a content type that decide how a part is read. They are not passed to GMime, which would
+/// decode each value with any character set that it names.
 ///
-/// Nothing but ASCII is expected in them, so values are taken as bytes. Reads the parameters of mail programs as GMime
-/// does: a value without quotes ends with the semicolon.
+/// They contain only ASCII, so the values are read as bytes. Reads the parameters of mail programs as GMime does: a
+/// value without quotes ends with the semicolon.
 ///
 /// Source: RFC 2045, 5.1; RFC 2231, 3 and 4.
 struct ContentParameters: Hashable, Sendable {
@@ -13,7 +13,7 @@ struct ContentParameters: Hashable, Sendable {
 
     /// - Parameter field: The value of the field, folds included.
     init(_ field: ArraySlice<UInt8>) {
-        // A fold is the white space behind its line end.
+        // A fold is the white space after its line end.
         var reader = Reader(bytes: field.filter { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") })
         var found: [String: [UInt8]] = [:]
         var pieces: [String: [Int: [UInt8]]] = [:]
@@ -38,7 +38,7 @@ struct ContentParameters: Hashable, Sendable {
 
     private struct Parameter {
         let name: String
-        /// Which piece of the value it is, of one that stands in several.
+        /// The number of this piece, if the value is in several pieces.
         var number: Int?
         var value: [UInt8]
     }
@@ -58,9 +58,9 @@ struct ContentParameters: Hashable, Sendable {
             position = min(position + 1, bytes.count)
         }
 
-        /// Moves behind the next byte of that value.
+        /// Moves past the next occurrence of the byte.
         ///
-        /// - Returns: Whether there is one.
+        /// - Returns: False if there is none.
         mutating func skip(past byte: UInt8) -> Bool {
             while let next {
                 advance()
@@ -69,7 +69,7 @@ struct ContentParameters: Hashable, Sendable {
             return false
         }
 
-        /// Reads a parameter as far as the end of its value; nil where none stands.
+        /// Reads a parameter up to the end of its value; nil if there is none.
         mutating func parameter() -> Parameter? {
             skipSpaceAndComments()
             let start = position

@@ -1,8 +1,8 @@
 /// Checks the encoded words of a header (RFC 2047) before GMime decodes it: a word names a character set, and GMime
 /// hands any name to the system's converter, which opens a module for each.
 ///
-/// A word that names no valid character set, or is one too many, gets a space in its beginning. It is then no encoded
-/// word, and is shown as it stands.
+/// If a word names no valid character set, or exceeds the maximum number, a space is inserted into its beginning. It is
+/// then not an encoded word, and is shown unchanged.
 struct EncodedWords {
     /// The number of words of a message that are converted from another character set than UTF-8. If they alternate
     /// between character sets, each costs up to 75 µs (measured).
@@ -15,7 +15,7 @@ struct EncodedWords {
         rest = convertedCount
     }
 
-    /// Returns the text of a header, in which only those words are encoded that may be converted.
+    /// Returns the text of a header, in which only the words that may be converted are still encoded.
     mutating func checked(_ text: ArraySlice<UInt8>) -> [UInt8] {
         var checked: [UInt8] = []
         checked.reserveCapacity(text.count)
@@ -36,7 +36,7 @@ struct EncodedWords {
 
     /// Returns whether words of a character set are converted.
     ///
-    /// - Parameter name: The name, a language behind a `*` included (RFC 2231, 5).
+    /// - Parameter name: The name, including a language after a `*` (RFC 2231, 5).
     private mutating func takes(_ name: ArraySlice<UInt8>) -> Bool {
         let name = name.prefix { $0 != UInt8(ascii: "*") }
         guard CharacterSet.isName(name) else { return false }
@@ -47,7 +47,7 @@ struct EncodedWords {
         return true
     }
 
-    /// Returns the place behind the next character, without the characters that are removed from quoted texts: the rest
+    /// Returns the place after the next character, skipping the characters that are removed from quoted texts: the rest
     /// of `"=\?` begins a word as well.
     private static func next(_ character: Unicode.Scalar, in text: ArraySlice<UInt8>, from start: Int) -> Int? {
         guard start <= text.endIndex, let found = text[start...].firstIndex(where: { !isTakenOut($0) }),
@@ -56,7 +56,7 @@ struct EncodedWords {
         return found + 1
     }
 
-    /// Returns the place of the character behind a place, without the removed ones.
+    /// Returns the place of the character after a place, skipping the removed ones.
     private static func place(behind place: Int, in text: ArraySlice<UInt8>) -> Int? {
         text[(place + 1)...].firstIndex { !isTakenOut($0) }
     }

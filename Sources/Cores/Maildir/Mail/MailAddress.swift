@@ -6,7 +6,7 @@ enum MailAddress {
         return ["sip:", "sips:", "tel:", "im:", "xmpp:"].contains { address.utf8.starts(with: $0.utf8) }
     }
 
-    /// Returns the address alone: the text in the last angle brackets, or the whole text where there are none.
+    /// Returns the address without a name: the text in the last angle brackets, or the whole text if there are none.
     static func bare(_ text: String) -> String {
         let bytes = Array(text.utf8)
         guard let end = bytes.lastIndex(of: UInt8(ascii: ">")),

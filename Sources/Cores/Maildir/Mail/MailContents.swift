@@ -1,26 +1,26 @@
 internal import Coordination
 internal import Platform
 
-/// The shown content of a message: one part, as it stands in the file.
+/// The shown content of a message: one part, as it is in the file.
 struct MailContent {
     let part: MimePart
     /// True if a header names the content type of the part.
     let isTyped: Bool
     let file: OpenFile
     let range: Range<Int>
-    /// The number of bytes that are decoded at most, and one more, which tells that there are too many.
+    /// The maximum number of decoded bytes, plus one that shows that there are more.
     let limit: Int
 
-    /// Its content with the transfer encoding taken off, as ``MimePart/decoded(_:of:upTo:from:)`` gives it.
+    /// Returns its content without the transfer encoding, as ``MimePart/decoded(_:of:upTo:from:)`` decodes it.
     func decoded(from characterSet: String? = nil) -> [UInt8]? {
         part.decoded(range, of: file, upTo: limit + 1, from: characterSet)
     }
 }
 
-/// Walks through the parts of a message in the order in which they stand in the file, and keeps none.
+/// Walks through the parts of a message in the order of the file, and keeps none.
 ///
-/// Nothing of a part is in memory but its ``MailHead``, so a message costs the same for any number of parts, headers
-/// and bytes. The walk ends as soon as the shown part is known.
+/// Only the ``MailHead`` of a part is in memory, so the memory does not depend on the number of parts, headers and
+/// bytes. The walk ends as soon as the shown part is known.
 ///
 /// Source: RFC 2046, 5.1.1.
 struct MailContents {
@@ -49,7 +49,7 @@ struct MailContents {
 
     /// A line that ends a part.
     private struct Mark {
-        /// Which multipart's boundary it has.
+        /// The index of the multipart to which the boundary belongs.
         let level: Int
         /// True if no part follows.
         let isLast: Bool
@@ -61,9 +61,9 @@ struct MailContents {
     private let limits: MailLimits
     /// The multiparts around the present place, outermost first.
     private var levels: [Level] = []
-    /// The part to show when no plainer one comes, and the multipart of which it is an alternative.
+    /// The part to show if no plainer one follows, and the index of the multipart of which it is an alternative.
     private var candidate: (content: MailContent, level: Int)?
-    /// The line at which reading has stopped; nil while it is inside a part.
+    /// The line at which reading stopped; nil within a part.
     private var mark: Mark?
     private var partCount = 0
 
@@ -73,7 +73,7 @@ struct MailContents {
         self.limits = limits
     }
 
-    /// Reads the headers that begin here, and stops behind them.
+    /// Reads the headers at this place, and stops after them.
     mutating func readHead(keeping names: Set<String>) throws(MailRefusal) -> MailHead {
         var head = MailHead()
         mark = nil
@@ -85,7 +85,7 @@ struct MailContents {
         return head
     }
 
-    /// Searches for a part behind the headers that were read last.
+    /// Searches for a part after the headers that were read last.
     ///
     /// - Parameter head: Those headers.
     mutating func find(_ goal: Goal, under head: MailHead) throws(MailRefusal) -> MailContent? {
@@ -94,7 +94,7 @@ struct MailContents {
             if let content = try enter(head, lookingFor: goal), let shown = settle(content) { return shown }
             next = nil
             while next == nil, let inner = levels.indices.last {
-                // Lines before the first part, in a part that is not shown, or behind the parts of a multipart.
+                // Skips lines before the first part, in a part that is not shown, or after the parts of a multipart.
                 while mark.map({ $0.level > inner }) ?? true {
                     mark = try skip()
                     guard mark != nil else { return candidate?.content }
@@ -114,13 +114,13 @@ struct MailContents {
         return nil
     }
 
-    /// Takes in the headers of a part.
+    /// Handles the headers of a part.
     ///
-    /// - Returns: The part, where it is the searched one.
+    /// - Returns: The part, if it is the one that is searched.
     private mutating func enter(_ head: MailHead, lookingFor goal: Goal) throws(MailRefusal) -> MailContent? {
         guard levels.count <= limits.nesting else { throw MailRefusal(.nestedTooDeep(maximum: limits.nesting)) }
         guard let part = MimeMessage(head, library: library)?.root else { return nil }
-        // A digest holds messages, unless it says otherwise (RFC 2046, 5.1.5).
+        // A digest contains messages, unless the part declares another type (RFC 2046, 5.1.5).
         let isMessage = levels.last?.isDigest == true && head.value("content-type") == nil
         let type = isMessage ? "message/rfc822" : part.contentType
         if goal.isMet(by: part, type: type) {
@@ -141,11 +141,11 @@ struct MailContents {
 
     /// Ends the multiparts of which a part is shown.
     ///
-    /// - Returns: The part, where it is the shown one of the message; nil where a plainer alternative may follow.
+    /// - Returns: The part, if it is the one to show; nil if a plainer alternative may follow.
     private mutating func settle(_ content: MailContent) -> MailContent? {
         while let level = levels.last {
             if level.isAlternative, content.part.contentType != "text/plain" {
-                // Of several that are not plain, the outermost multipart shows its first one, which came before.
+                // Of several that are not plain, the outermost multipart shows the first, which came before.
                 candidate = candidate ?? (content, levels.count - 1)
                 return nil
             }
@@ -170,7 +170,7 @@ struct MailContents {
         return nil
     }
 
-    /// Which boundary a line has, the innermost first; nil for a line that has none.
+    /// Returns the boundary of a line, the innermost first; nil if it is no boundary.
     private func matching(_ line: MailLines.Line) -> Mark? {
         guard !levels.isEmpty, line.bytes.starts(with: "--".utf8) else { return nil }
         var count = line.bytes.count
@@ -188,7 +188,7 @@ struct MailContents {
         return nil
     }
 
-    /// Returns the end of the content in front of a boundary: the line end before it belongs to the boundary.
+    /// Returns the end of the content before a boundary: the preceding line end belongs to the boundary.
     private func contentEnd(before mark: Mark) throws(MailRefusal) -> Int {
         let count = min(2, mark.start)
         do throws(SystemCallError) {

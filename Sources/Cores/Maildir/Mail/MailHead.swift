@@ -1,11 +1,11 @@
 internal import Coordination
 internal import Platform
 
-/// Those fields of a message's, or of a part's, headers that decide the delivered content, as they stand in the file.
+/// The header fields of a message or a part that decide the delivered content, as they are in the file.
 ///
-/// Only these are given to GMime, each once, cut, and ``checked``: GMime makes an object of every header, parameter and
-/// address that it reads, 290 to 530 bytes for as little as three (796 KB of headers took 95 MiB), and reads groups of
-/// addresses (`a:b:c:`) by recursion.
+/// Only these are passed to GMime, each once, cut, and ``checked``: GMime makes an object of every header, parameter
+/// and address that it reads, 290 to 530 bytes for as little as three (796 KB of headers took 95 MiB), and reads groups
+/// of addresses (`a:b:c:`) by recursion.
 struct MailHead {
     /// The fields, as a header of RFC 5322 without its end.
     private(set) var bytes: [UInt8] = []
@@ -18,24 +18,24 @@ struct MailHead {
     /// The name of the current field; nil if its lines are not kept.
     private var name: String?
 
-    /// The fields that are kept of a part.
+    /// The fields of a part that are kept.
     static let ofParts: Set<String> = ["content-type", "content-transfer-encoding", "content-disposition"]
-    /// The fields that are kept of a message.
+    /// The fields of a message that are kept.
     static let ofMessages = ofParts.union([
         "call-id", "message-id", "from", "to", "date", "subject", "x-sharedcore-kind", "x-sharedcore-conference",
     ])
 
-    /// Takes in a line of the headers.
+    /// Reads a line of the headers.
     ///
     /// - Parameters:
-    ///   - names: The fields to keep, of each the first that has its name.
+    ///   - names: The fields to keep: the first one of each name.
     ///   - limit: The number of bytes of a field that are kept.
     mutating func add(_ line: UnsafeRawBufferPointer, keeping names: Set<String>, upTo limit: Int) {
         let isFold = line.first == UInt8(ascii: " ") || line.first == UInt8(ascii: "\t")
         if !isFold {
             name = nil
             guard let colon = Self.nameEnd(of: line) else {
-                // An mbox line may stand in front.
+                // An mbox line may precede the headers.
                 isForeign =
                     isForeign || (isEmpty && !line.starts(with: "From ".utf8) && !line.starts(with: ">From ".utf8))
                 return
@@ -64,7 +64,7 @@ struct MailHead {
 
     private static let longestName = 64
 
-    /// Returns the offset of the colon behind a field's name; nil where the line begins with none.
+    /// Returns the offset of the colon after a field's name; nil if the line does not begin with a field's name.
     ///
     /// A name has neither spaces nor control characters; spaces may stand between it and the colon (RFC 5322, 4.5).
     private static func nameEnd(of line: UnsafeRawBufferPointer) -> Int? {
@@ -80,7 +80,7 @@ struct MailHead {
         return nil
     }
 
-    /// Returns the value of a field as it stands in the file, folds included.
+    /// Returns the value of a field as it is in the file, including folds.
     func value(_ name: String) -> ArraySlice<UInt8>? {
         values[name].map { bytes[$0] }
     }
@@ -107,7 +107,7 @@ struct MailHead {
     /// The parameters of the content.
     var parameters: ContentParameters { ContentParameters(value("content-type") ?? []) }
 
-    /// The identifier under which the message is announced: its Call-ID, else its Message-ID.
+    /// The identifier of the message: its Call-ID, else its Message-ID.
     var identifier: CallID? {
         value("call-id").flatMap { MailIdentifier.callID(Array($0)) }
             ?? value("message-id").flatMap { MailIdentifier.messageID(Array($0)) }
@@ -123,7 +123,7 @@ struct MailHead {
         }
     }
 
-    /// True if the fields alone prove that the identifier is that of the message, and not of a conference inside it.
+    /// True if the fields alone prove that the identifier belongs to the message, and not to a conference inside it.
     var isPlain: Bool {
         guard value("x-sharedcore-kind") == nil, let type = value("content-type") else {
             return value("x-sharedcore-kind") == nil

@@ -16,8 +16,8 @@ enum MailIdentifier {
         return text(value[(start + 1)..<end]).flatMap(CallID.init)
     }
 
-    /// White space can only come from folds, as no identifier contains any. Bytes that are not UTF-8 give nil:
-    /// repaired, different identifiers would become one.
+    /// White space is removed: it can only come from folds, because identifiers contain none. Returns nil for bytes
+    /// that are not UTF-8, because repairing them could make different identifiers equal.
     private static func text(_ value: ArraySlice<UInt8>) -> String? {
         String(validating: value.filter { !MailText.isSpace($0) }, as: UTF8.self)
     }

@@ -14,7 +14,7 @@ enum MailKind: Hashable, Sendable {
         }
     }
 
-    /// Makes the kind that the content type of a whole message means.
+    /// Returns the kind for the content type of a whole message.
     init(contentType: String) {
         switch contentType {
         case ConferenceInformation.contentType:

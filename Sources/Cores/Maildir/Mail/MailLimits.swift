@@ -2,7 +2,8 @@
 struct MailLimits: Hashable, Sendable {
     /// The largest file that is searched for parts. Only the text that is shown is in memory, so this bounds time.
     var messageByteCount = 32 << 20
-    /// The part of a header's field that is read: its addresses and parameters cost GMime up to 135 bytes for each.
+    /// The maximum number of bytes that are read of a header field: each byte of addresses and parameters takes GMime
+    /// up to 135 bytes.
     var fieldByteCount = 8 << 10
     /// The longest identifier. A line of a message has at most 998 bytes (RFC 5322, 2.1.1), and an identifier no folds.
     var identifierByteCount = 998
@@ -10,10 +11,10 @@ struct MailLimits: Hashable, Sendable {
     var textByteCount = 1 << 20
     /// How deep parts may be nested. Postfix has the same limit by default.
     var nesting = 100
-    /// The number of parts that are passed over until the one that is shown.
+    /// The maximum number of parts before the one that is shown.
     var partCount = 10_000
 
-    /// The number of bytes that a text may have before its line ends are one byte each.
+    /// The maximum number of bytes of a text before its line ends are converted to one byte each.
     var decodedByteCount: Int { textByteCount * 2 }
 
     /// The part of the memory of a process that a text may have.
@@ -24,9 +25,9 @@ struct MailLimits: Hashable, Sendable {
     init() {}
 
     /// - Parameters:
-    ///   - memory: The number of bytes of memory that the process of the core may have for itself; nil for no limit.
-    ///   - valueByteCount: The largest value that the group takes.
-    ///   - isResident: Whether the process has all values of the group in its memory.
+    ///   - memory: The limit of private memory of the core's process, in bytes; nil for no limit.
+    ///   - valueByteCount: The maximum size of a value in the group.
+    ///   - isResident: True if the process has all values of the group in its memory.
     init(memory: UInt64?, valueByteCount: Int, isResident: Bool = false) {
         textByteCount = valueByteCount
         guard let memory else { return }

@@ -6,8 +6,8 @@ final class MailLines {
     struct Line {
         /// The offset of its begin in the file.
         let start: Int
-        /// The line without its line feed: all of it, or the first 64 KiB of a longer one. They are there until the
-        /// next line is read.
+        /// The line without its line feed: all of it, or the first 64 KiB of a longer one. Valid until the next line is
+        /// read.
         let bytes: UnsafeRawBufferPointer
 
         /// True if the line is empty or has only a carriage return.
@@ -19,7 +19,7 @@ final class MailLines {
     let end: Int
 
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
-    /// The part of the buffer that is still to be given.
+    /// The part of the buffer that was not returned yet.
     private var unread = 0..<0
     /// The offset of the end of the unread bytes in the file.
     private var readEnd = 0
@@ -38,7 +38,7 @@ final class MailLines {
     /// The offset of the next line; in a line that is longer than the buffer, an offset within it.
     var position: Int { readEnd - unread.count }
 
-    /// Returns the next line; nil at the end of the file, which may come early where another program cuts it.
+    /// Returns the next line; nil at the end of the file, which may come early if another program truncates it.
     func next() throws(SystemCallError) -> Line? {
         while true {
             let start = position
@@ -66,9 +66,9 @@ final class MailLines {
             .firstOffset(of: UInt8(ascii: "\n"), from: unread.lowerBound)
     }
 
-    /// Reads more behind the unread bytes, which leave space.
+    /// Reads more bytes after the unread ones, which must leave space.
     ///
-    /// - Returns: Whether there was anything to read.
+    /// - Returns: False at the end of the file.
     private func fill() throws(SystemCallError) -> Bool {
         if unread.lowerBound > 0 {
             let rest = UnsafeRawBufferPointer(rebasing: buffer[unread])

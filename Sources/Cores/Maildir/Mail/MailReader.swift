@@ -24,9 +24,9 @@ struct MailReader: Sendable {
         }
     }
 
-    /// Reads under which identifier a message is delivered or refused, and no more of it than that takes.
+    /// Reads the identifier of a message, and no more of the file than necessary.
     ///
-    /// - Throws: The reason why it has none.
+    /// - Throws: The reason why it has no identifier.
     func identifier(of file: OpenFile, byteCount: Int) throws(MailRefusal) -> CallID {
         var contents = MailContents(file, byteCount: byteCount, library: library, limits: limits)
         let head = try head(of: &contents, byteCount: byteCount)
@@ -84,7 +84,8 @@ struct MailReader: Sendable {
     }
 
     private func require(_ callID: CallID) throws(MailRefusal) {
-        // None has any (RFC 3261, 25.1; RFC 5322, 3.6.4), and no push can announce one: no Executor would wait for it.
+        // No valid identifier has control characters (RFC 3261, 25.1; RFC 5322, 3.6.4), and no push can announce one
+        // that has: no Executor would wait for it.
         guard !callID.text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
             throw MailRefusal(.refusedIdentifier("it has control characters"))
         }
@@ -101,8 +102,8 @@ struct MailReader: Sendable {
         addresses(message.recipient, orHeader: "To", of: message)
     }
 
-    /// Returns the mailboxes as the library gives them, or, where it finds none or the header holds an address of SIP,
-    /// which is no mailbox of RFC 5322, the header's text.
+    /// Returns the mailboxes that the library parsed. If it found none, or the header has a SIP address, which is not a
+    /// mailbox of RFC 5322, returns the header's text.
     private func addresses(_ mailboxes: String?, orHeader name: String, of message: MimeMessage) -> String {
         let header = MailText.line(message.decodedHeader(name) ?? "")
         guard let mailboxes, !MailAddress.isURI(header) else { return header }
@@ -126,7 +127,7 @@ struct MailReader: Sendable {
         return InboxMessage(callID: name, content: content)
     }
 
-    /// Returns the text that a message shows: its plain text, else the text of its HTML, else nothing.
+    /// Returns the text to show: the plain text, else the text of the HTML, else an empty text.
     private func text(of content: MailContent?) throws(MailRefusal) -> String {
         guard let content else { return "" }
         let text = try decodedText(of: content)
@@ -143,7 +144,7 @@ struct MailReader: Sendable {
 }
 
 extension MailContent {
-    /// Its content type, where a header names one that a message may have.
+    /// Its content type, if a header names a valid one for a message.
     fileprivate var namedType: String? {
         let type = part.contentType
         let isUsable = InboxMessage.Content.isLine(type, upTo: InboxMessage.Content.maximumLineByteCount)

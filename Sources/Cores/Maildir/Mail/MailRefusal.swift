@@ -19,7 +19,7 @@ struct MailRefusal: Error, Hashable, Sendable {
     let reason: Reason
     /// The identifier, when it could be read all the same: a participant that waits for it must not wait in vain.
     let callID: CallID?
-    /// The sender, the recipient and the time of a message that is too large, when they could be read.
+    /// The sender, the recipient and the time of a message that is too large, if they could be read.
     private(set) var people: People?
 
     struct People: Hashable, Sendable {
@@ -34,7 +34,7 @@ struct MailRefusal: Error, Hashable, Sendable {
         self.people = people
     }
 
-    /// The same; of one that is too large, between these people.
+    /// Returns the same refusal, with these people if the message is too large.
     func between(_ people: @autoclosure () -> People) -> MailRefusal {
         guard reason == .tooLarge else { return self }
         var refusal = self
@@ -42,7 +42,8 @@ struct MailRefusal: Error, Hashable, Sendable {
         return refusal
     }
 
-    /// The answer for a participant that waits for the message: that it is too large and its sender, else nothing.
+    /// The answer for a participant that waits for the message: the notice that it is too large, with its sender, else
+    /// that there is nothing to show.
     var notice: InboxMessage.Content {
         guard reason == .tooLarge, let people else { return .nothingToShow }
         var notice = InboxMessage.Content.tooLarge(from: Self.shortened(people.from), to: Self.shortened(people.to))

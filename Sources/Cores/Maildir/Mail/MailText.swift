@@ -19,8 +19,8 @@ enum MailText {
         return String(decoding: result.trimmingPrefix([0xEF, 0xBB, 0xBF]), as: UTF8.self)
     }
 
-    /// Returns a text of one line: each run of white space and control characters is one space, and none is at either
-    /// end.
+    /// Returns a text as one line: each run of white space and control characters becomes one space, and is removed at
+    /// both ends.
     static func line(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         var space = false
@@ -57,7 +57,7 @@ enum MarkupEntities {
     /// end for each.
     private static let longestName = 10
 
-    /// Replaces the references in a text, in one pass. An unknown one stays as it is.
+    /// Replaces the references in a text, in one pass. Unknown ones stay unchanged.
     static func decode(_ text: ArraySlice<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(text.count)
@@ -91,7 +91,7 @@ enum CharacterSet: Hashable, Sendable {
     case unicode
     /// Named, and to be converted.
     case named(String)
-    /// Not named, or named so that it says nothing.
+    /// Not named, or under a name that identifies none.
     case unknown
 
     /// - Parameter name: The name in the content type, in lower case.
@@ -101,8 +101,8 @@ enum CharacterSet: Hashable, Sendable {
             self = .unicode
         case nil, "us-ascii", "ascii", "ansi_x3.4-1968", "unknown-8bit", "x-unknown":
             self = .unknown
-        // As browsers and mail programs do (WHATWG Encoding): text that is sent under these names often has the
-        // quotation marks and dashes that only Windows' set holds, at places where theirs has nothing to show.
+        // As browsers and mail programs do (WHATWG Encoding): text under these names often contains the quotation marks
+        // and dashes of Windows' set, at codes that are control characters in the named sets.
         case "iso-8859-1", "iso8859-1", "iso_8859-1", "latin1":
             self = .named("windows-1252")
         case let name?:
@@ -110,7 +110,7 @@ enum CharacterSet: Hashable, Sendable {
         }
     }
 
-    /// Returns the content in UTF-8; nil when it has none.
+    /// Returns the content in UTF-8; nil if there is none.
     func decode(_ content: MailContent) -> [UInt8]? {
         switch self {
         case .unicode:
@@ -124,8 +124,8 @@ enum CharacterSet: Hashable, Sendable {
         }
     }
 
-    /// Returns whether a name may go to a converter, which takes options and paths in the same text: only a plain name
-    /// does.
+    /// Returns true for a plain name. Only plain names are passed to a converter, which also accepts options and paths
+    /// in the same text.
     static func isName(_ name: some Collection<UInt8>) -> Bool {
         (1...40).contains(name.count)
             && name.allSatisfy { byte in
@@ -137,10 +137,11 @@ enum CharacterSet: Hashable, Sendable {
 
 /// Operations on the bytes of a text from outside, in one pass each.
 ///
-/// Those of `String` on characters are not: a character has any number of bytes, and to find where one begins among
-/// flags, each two letters of U+1F1E6 to U+1F1FF, takes a walk to the first of them (128 KiB took minutes).
+/// The operations of `String` on characters take longer: a character has any number of bytes. Among flag emojis, each
+/// of which is two scalars from U+1F1E6 to U+1F1FF, finding the beginning of one requires a walk to the first (128 KiB
+/// took minutes).
 extension RandomAccessCollection<UInt8> where Index == Int {
-    /// Returns the first place at which a short text stands.
+    /// Returns the first occurrence of a short text.
     func firstRange(ofText text: StaticString, from start: Int? = nil) -> Range<Int>? {
         text.withUTF8Buffer { text in
             var place = start ?? startIndex

@@ -1,4 +1,4 @@
-/// The text of an HTML document: for messages that come in no other form.
+/// Extracts the text of an HTML document, for messages without plain text.
 enum MarkupText {
     /// Drops tags, comments, scripts and styles, and breaks lines where a browser would.
     ///
@@ -62,7 +62,7 @@ enum MarkupText {
             skip(past: ">")
         }
 
-        /// Moves behind the next occurrence of a text, or to the end.
+        /// Moves past the next occurrence of a text, or to the end.
         private mutating func skip(past end: StaticString) {
             while position < bytes.count {
                 if starts(with: end) {

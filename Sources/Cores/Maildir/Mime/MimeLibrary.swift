@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// The functions of GMime 3 that reading a message needs, by their purpose.
 ///
-/// GMime is loaded where a core runs and nowhere else: a program that only links this module needs no such library, and
-/// pays no memory for it. The functions may be called on any thread as long as an object stays on one.
+/// GMime is loaded only in a process that runs a core: a program that only links this module needs neither the library
+/// nor memory for it. The functions may be called on any thread as long as an object stays on one.
 struct MimeLibrary: Sendable {
     /// An object of the library: a counted reference to a GObject, or a pointer into one.
     typealias Object = OpaquePointer
@@ -53,14 +53,15 @@ struct MimeLibrary: Sendable {
     let isAttachment: @Sendable @convention(c) (Object) -> Int32
     let contentEncoding: @Sendable @convention(c) (Object) -> Int32
 
-    /// The encodings that have to be taken off: base64, quoted-printable and uuencode.
+    /// The encodings that must be decoded: base64, quoted-printable and uuencode.
     ///
     /// Source: `GMimeContentEncoding` in gmime-encodings.h.
     static let decodedEncodings: ClosedRange<Int32> = 4...6
 
     /// Loads the library under a name and initializes it.
     ///
-    /// - Throws: ``SharedCoreError/Code/unavailable`` when it is not installed, naming the package that has it.
+    /// - Throws: ``SharedCoreError/Code/unavailable`` when it is not installed. The message names the package that
+    ///   contains it.
     init(named name: String) throws(SharedCoreError) {
         let library = try DynamicLibrary(
             named: name, remedy: "install GMime 3, which reads the messages (Debian: apt install libgmime-3.0-0)")
@@ -118,7 +119,7 @@ struct MimeLibrary: Sendable {
 
     private static let loaded = Mutex<MimeLibrary?>(nil)
 
-    /// Takes a text that the library allocated.
+    /// Copies and frees a text that the library allocated.
     func take(_ text: OwnedText?) -> String? {
         guard let text else { return nil }
         defer { freeText(text) }

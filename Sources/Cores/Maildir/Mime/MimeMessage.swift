@@ -1,4 +1,4 @@
-/// A message of nothing but headers that the library has read.
+/// A message that consists of headers only, as parsed by the library.
 ///
 /// It belongs to the thread that made it.
 final class MimeMessage {
@@ -9,10 +9,10 @@ final class MimeMessage {
 
     /// Reads headers. Their cost is bounded by their number and size, which a ``MailHead`` keeps small.
     ///
-    /// - Returns: nil when the library cannot take them.
+    /// - Returns: nil if the library cannot parse them.
     init?(_ head: MailHead, library: MimeLibrary) {
         let bytes = head.checked + [UInt8(ascii: "\n")]
-        // The stream has a copy of its own.
+        // The stream has its own copy of the bytes.
         let stream = bytes.withUnsafeBufferPointer { buffer in
             buffer.withMemoryRebound(to: CChar.self) { buffer in
                 buffer.baseAddress.flatMap { library.makeBufferStream($0, buffer.count) }
@@ -32,22 +32,22 @@ final class MimeMessage {
         library.release(object)
     }
 
-    /// The part that the headers describe; nil where they describe none.
+    /// The part that the headers describe; nil if they describe none.
     var root: MimePart? {
         library.rootPart(object).map { MimePart(object: $0, message: self) }
     }
 
-    /// The mailboxes of the From header, names decoded; nil when there are none.
+    /// The mailboxes of the From header, with decoded names; nil if there are none.
     var sender: String? {
         addresses(library.sender(object))
     }
 
-    /// The mailboxes of the To header, names decoded; nil when there are none.
+    /// The mailboxes of the To header, with decoded names; nil if there are none.
     var recipient: String? {
         addresses(library.recipient(object))
     }
 
-    /// The time of the Date header, since 1970; nil when there is none that can be read.
+    /// The time of the Date header, since 1970; nil if there is none that can be read.
     var time: Duration? {
         library.date(object).map { .seconds(library.unixTime($0)) }
     }

@@ -21,12 +21,12 @@ struct MimePart {
         return (String(cString: media) + "/" + String(cString: subtype)).lowercased()
     }
 
-    /// The character set that its content type names, in lower case; nil when it names none.
+    /// The character set of its content type, in lower case; nil if it has none.
     var characterSet: String? {
         message.parameters.characterSet.map { String(decoding: $0, as: UTF8.self).lowercased() }
     }
 
-    /// The boundary between the parts of a multipart, without white space at its end; nil when it names nothing.
+    /// The boundary between the parts of a multipart, without white space at its end; nil if it has none.
     var boundary: [UInt8]? {
         guard var bytes = message.parameters.boundary else { return nil }
         while let last = bytes.last, MailText.isSpace(last) { bytes.removeLast() }
@@ -40,14 +40,13 @@ struct MimePart {
 
     private var isLeaf: Bool { library.isInstance(object, library.leafType) != 0 }
 
-    /// Reads bytes of a file as the content of this part, with its transfer encoding taken off.
+    /// Reads bytes of a file as the content of this part, and decodes its transfer encoding.
     ///
     /// - Parameters:
-    ///   - limit: The number of bytes of the content that are given at most; no more than these and a block are in
-    ///     memory.
+    ///   - limit: The maximum number of returned bytes. Only these and one block are in memory.
     ///   - characterSet: Converts from this character set to UTF-8, leaving out invalid bytes; nil leaves the bytes
-    ///     alone.
-    /// - Returns: nil for a part that has no content, and for a character set that the system does not know.
+    ///     unchanged.
+    /// - Returns: nil if the part has no content, or the system does not know the character set.
     func decoded(
         _ range: Range<Int>, of file: OpenFile, upTo limit: Int, from characterSet: String? = nil
     ) -> [UInt8]? {

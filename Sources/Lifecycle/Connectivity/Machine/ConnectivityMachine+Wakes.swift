@@ -148,7 +148,7 @@ extension ConnectivityMachine {
         }
     }
 
-    /// Takes back a rest that is not done yet, for work that comes into the way to sleep.
+    /// Takes back a rest that is not done yet, because work came before the application slept.
     mutating func takeBackRest(_ step: inout Step) {
         guard pending.contains(where: { $0.action == .rest }) else { return }
         drop(into: &step) { ConnectivityAction.lettingGo.contains($0) || $0 == .allowSuspension }
@@ -189,7 +189,7 @@ extension ConnectivityMachine {
         return step
     }
 
-    /// Drops the work of a wake, and keeps what is none.
+    /// Drops the work of a wake, and keeps other actions.
     mutating func dropWork(_ reason: String) -> Step {
         var step = Step(wake?.number, reason)
         wake?.keepAliveEndsAt = nil

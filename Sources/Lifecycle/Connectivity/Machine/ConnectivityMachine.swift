@@ -1,6 +1,6 @@
 public import CoreAPI
 
-/// Application state and connectivity as one machine: events and the time in, ordered actions out.
+/// Application state and connectivity as one machine: it maps events and the time to ordered actions.
 ///
 /// A value without a clock, without I/O and without randomness of its own: the same events at the same times with the
 /// same seed give the same actions. ``handle(_:at:)`` takes an event; ``pending`` then contains the actions to carry
