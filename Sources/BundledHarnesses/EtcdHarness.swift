@@ -12,7 +12,7 @@
 
         /// - Parameters:
         ///   - place: A cluster in which keys may be written and removed.
-        ///   - peer: The program that plays a second process.
+        ///   - peer: The program that acts as a second process.
         package init(at place: EtcdCluster, peer: PeerProgram?) {
             self.place = place
             self.peer = peer
@@ -36,7 +36,7 @@
 
         fileprivate static let prefix = "/sharedcore-conformance"
 
-        /// The cases stop participants for as long as they take; leases that run out are tried by Scripts/try-etcd.
+        /// The cases stop participants for a long time; Scripts/try-etcd tests leases that end.
         fileprivate static let lease = Duration.seconds(600)
     }
 
@@ -70,13 +70,14 @@
         }
 
         func remove() async {
-            // A group that could not be removed does no harm: each has a name of its own.
+            // A group that could not be removed is harmless: each has its own name.
             try? await EtcdGroup.erase(name, at: place, prefix: EtcdHarness.prefix)
         }
     }
 
     extension EtcdHarness {
-        /// How an address says how connections are secured. Its words are without spaces, which paths need not be.
+        /// Returns the words of an address that describe how connections are secured. A word has no spaces, unlike
+        /// paths.
         fileprivate static func words(of security: EtcdCluster.Security?) -> [String] {
             guard let security else { return [] }
             let paths = [("ca", security.authorities), ("certificate", security.certificate), ("key", security.key)]

@@ -56,9 +56,9 @@ private struct Passage {
         /// True if the source has closed.
         var isAtEnd = false
 
-        /// Takes and gives what it can.
+        /// Receives and sends as many bytes as possible.
         ///
-        /// - Returns: False when the connection is over.
+        /// - Returns: False when the connection has ended.
         mutating func pass(delay: Duration) -> Bool {
             while !isAtEnd {
                 switch source.receive(upTo: 64 << 10) {
@@ -111,7 +111,7 @@ private struct Passage {
                 }
             }
         }
-        // A turn for nothing does no harm.
+        // A return without events is harmless.
         _ = try? Poll.events(of: descriptors, timeout: timeout)
         changed.clear()
     }
@@ -119,7 +119,7 @@ private struct Passage {
     /// Passes on what is there, and waits for nothing.
     mutating func pass(delay: Duration) {
         while let connection = try? listener.accept() {
-            // A server that is not there is a connection that ends.
+            // If the server does not exist, the connection ends.
             guard let end = try? StreamConnection(to: server) else { continue }
             ways.append(
                 (

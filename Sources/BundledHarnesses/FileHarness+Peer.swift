@@ -5,14 +5,14 @@ internal import Glibc
 internal import Platform
 
 extension FileHarness {
-    /// Plays the second process of a case over files, until the input ends. An address is a directory and how it is
-    /// opened: `disk`, `silent` (as if the system said nothing of files), `trial` (of whether it does), `readOnly`.
-    /// Besides the commands of the suite there is `compact`, which replaces the journal and answers whether this call
-    /// did it, `backup <directory>`, `restore <backup> <directory>`, `strikes <name>`, which answers how often an armed
-    /// fault has acted, and `program`, which starts a program that lives until it is killed and answers with its
-    /// process id. `unread` sends a child more than a socket holds, and answers how much came; `inherited` answers with
-    /// the descriptors that a child has; `absent` starts a program that is not there; `reaped`
-    /// answers what the handle of a child says after the kernel has reaped it, if this process ignores SIGCHLD.
+    /// Acts as the second process of a case over files, until the input ends. An address is a directory and how it is
+    /// opened: `disk`, `silent` (as if the system reported no file events), `trial` (tests whether it does),
+    /// `readOnly`. Besides the commands of the suite there is `compact`, which replaces the journal and answers whether
+    /// this call did it, `backup <directory>`, `restore <backup> <directory>`, `strikes <name>`, which answers how
+    /// often an armed fault has acted, and `program`, which starts a program that lives until it is killed and answers
+    /// with its process id. `unread` sends a child more than a socket holds, and answers how much came; `inherited`
+    /// answers with the descriptors that a child has; `absent` starts a program that is not there; `reaped` answers
+    /// what the handle of a child says after the kernel has reaped it, if this process ignores SIGCHLD.
     ///
     /// - Parameter openOther: Opens the group at an address of another backend, whose first word this harness does not know; returns
     ///   nil for an address of files.
@@ -79,7 +79,7 @@ extension FileHarness {
         await peer.serve()
     }
 
-    /// Takes all the space of a disk that is left, with a file of its own.
+    /// Fills the rest of a disk with a file.
     private static func occupyDisk(_ path: String) throws(SharedCoreError) -> Int {
         try SharedCoreError.wrapping { () throws(SystemCallError) in
             let file = try OpenFile(path: path, .createNew)
@@ -98,7 +98,7 @@ extension FileHarness {
         }
     }
 
-    /// Starts a program that has no part in anything, and returns its process id when it runs.
+    /// Starts an unrelated program, and returns its process id when it runs.
     ///
     /// `popen` starts it: it passes on every descriptor that is not closed on exec, which ``StartedProgram`` does not.
     /// By the time that the program writes, the kernel has closed those that are.
@@ -125,7 +125,7 @@ extension FileHarness {
 
     private static func inheritedDescriptors() async throws(SharedCoreError) -> String {
         let child = try SharedCoreError.wrapping { () throws(SystemCallError) in
-            // Without the flag that closes them, as those of other libraries may be.
+            // Without close-on-exec, as descriptors of other libraries may be.
             let open = [5, 100, 700].map { fcntl(STDIN_FILENO, F_DUPFD, Int32($0)) }
             defer { for descriptor in open { close(descriptor) } }
             return try ChildProcess("sh", ["-c", "echo $(ls /proc/self/fd)"])

@@ -12,7 +12,7 @@ package struct FileHarness: ConformanceHarness {
 
     /// - Parameters:
     ///   - parent: The directory in which each group gets one of its own; it must exist.
-    ///   - peer: The program that plays a second process.
+    ///   - peer: The program that acts as a second process.
     package init(durability: Durability, in parent: String, peer: PeerProgram?) {
         self.name = durability == .disk ? "file, on disk" : "file"
         self.durability = durability
@@ -70,7 +70,7 @@ private struct FileTestGroup: ConformanceGroup {
     }
 
     func remove() async {
-        // A group that could not be removed is in the way of no other: each has a name of its own.
+        // A group that could not be removed is harmless: each has its own name.
         Directory.removeWithFiles(path: path)
     }
 }

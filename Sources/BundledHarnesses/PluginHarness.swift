@@ -3,7 +3,7 @@ package import CoreAPITesting
 internal import Platform
 package import PluginBackend
 
-/// Tries groups of a plugin. They stay where the plugin keeps them.
+/// Runs the cases on groups of a plugin. The plugin's stored groups are not removed.
 package struct PluginHarness: ConformanceHarness {
     package let name: String
     package let peer: PeerProgram?
@@ -13,9 +13,9 @@ package struct PluginHarness: ConformanceHarness {
 
     /// - Parameters:
     ///   - values: The values of the plugin's settings by their keys.
-    ///   - stateDirectory: The directory in which groups lie.
-    ///   - peer: The program that plays a second process.
-    ///   - directory: Returns the directory that has all files of a group, where the plugin keeps such a one.
+    ///   - stateDirectory: The directory that contains the groups.
+    ///   - peer: The program that acts as a second process.
+    ///   - directory: Returns the directory that contains all files of a group, if the plugin has one.
     package init(
         _ plugin: BackendPlugin, values: [String: String], durability: Durability?, in stateDirectory: String,
         peer: PeerProgram?, directory: @escaping @Sendable (_ group: String) -> String? = { _ in nil }

@@ -7,12 +7,12 @@
     internal import Synchronization
     internal import ZMQBackend
 
-    /// Tries groups behind a hub, which lives in this process.
+    /// Runs the cases on groups behind a hub in this process.
     package struct ZMQHarness: ConformanceHarness {
-        /// How long clients wait for the hub: on a machine that does much else, its thread may not run for seconds.
+        /// How long clients wait for the hub: on a busy machine its thread may not run for seconds.
         fileprivate static let patience = Duration.seconds(60)
 
-        /// How long a call waits. With a fault it is one that gets no answer.
+        /// Returns how long a call waits. With a fault, some calls get no answer.
         fileprivate static func patience(with fault: ServerFault?) -> Duration {
             fault == nil ? patience : .seconds(2)
         }
@@ -32,16 +32,18 @@
 
         package let name: String
         package let peer: PeerProgram?
-        /// The program of a hub of its own; nil where the cases that kill or fill a hub are left out.
+        /// The program of a separate hub; nil to leave out the cases that kill or fill a hub.
         private let hub: PeerProgram?
         private let storage: Storage
         private let transport: Transport
         private let parent: String
 
         /// - Parameters:
-        ///   - parent: The directory in which each group gets one of its own; it must exist, and its path be short.
-        ///   - peer: The program that plays a second process.
-        ///   - hub: A program that takes an endpoint, a directory and a lease in milliseconds, and is a hub on files.
+        ///   - parent: The directory in which each group gets one of its own; it must exist, and its path must be
+        ///     short.
+        ///   - peer: The program that acts as a second process.
+        ///   - hub: A program that runs a hub on files, with an endpoint, a directory and a lease in milliseconds as
+        ///     arguments.
         package init(
             _ storage: Storage, over transport: Transport, in parent: String, peer: PeerProgram?,
             hub: PeerProgram? = nil
@@ -62,8 +64,8 @@
                 "over tcp a stopped process is not seen, and an owner waited for as long as its lease")
         }
 
-        /// A stopped hub holds up all participants, so the backend promises nothing. The hub of these groups is in this process, and
-        /// the cases stop other ones.
+        /// A stopped hub delays all participants, so the backend does not promise this feature. Here the hub is in this
+        /// process, and the cases stop only other processes.
         package var promisesOfParticipants: Set<Capability> {
             if case .ipc = transport { [.stoppedWritersTolerated] } else { [] }
         }
@@ -114,7 +116,7 @@
                     try CurveClientKeys(own: clientPair, hub: hubPair.publicKey)
                 )
             }
-            // The cases stop participants for as long as they take; leases that run out are tried in ZMQTests.
+            // The cases stop participants for a long time; ZMQTests tests leases that end.
             let options = HubOptions(
                 group: name, storage: hub, endpoints: [endpoint], keys: keys?.hub, lease: .seconds(600))
             return ZMQTestGroup(
@@ -122,7 +124,7 @@
                 settings: settings)
         }
 
-        /// Makes a group behind a hub that is a process, which can be killed.
+        /// Makes a group behind a hub in a separate process, which can be killed.
         private func makeGroup(
             _ settings: GroupSettings, behindOwnHubFor fault: ServerFault
         ) async throws -> any ConformanceGroup {
@@ -134,13 +136,13 @@
             return try await HubProcessGroup(hub, in: directory, isSmall: fault == .full, settings: settings)
         }
 
-        /// A port, and the one after it for the stream, below those that the system gives away by itself: a hub that
-        /// starts again finds both as it left them, also when other programs connect on this machine.
+        /// A port, and the next one for the stream, below the system's range of automatic ports. A restarted hub finds
+        /// both free, even if other programs connect on this machine.
         private static var unusedEndpoint: HubEndpoint {
             .tcp(host: "127.0.0.1", port: UInt16.random(in: 5_000..<16_000) * 2)
         }
 
-        /// Starts a hub, at another port when this one is taken.
+        /// Starts a hub, on another port if this one is in use.
         private func start(_ options: HubOptions) async throws(SharedCoreError) -> Hub {
             guard case .tcp = transport else { return try await Hub.start(options) }
             var options = options
@@ -160,7 +162,7 @@
     private final class ZMQTestGroup: ConformanceGroup {
         private struct Running {
             var hub: Hub
-            /// The run of the machine in which it was started.
+            /// The boot id with which it was started.
             var bootID: BootID?
         }
 
@@ -246,7 +248,7 @@
         func remove() async {
             for ways in connections.withLock({ Array($0.values) }) { for way in ways { way.end() } }
             await running.withLock { $0.hub }.stop()
-            // A group that could not be removed is in the way of no other: each has a name of its own.
+            // A group that could not be removed is harmless: each has its own name.
             Directory.removeWithFiles(path: parent + "/group")
             Directory.removeWithFiles(path: parent)
         }
@@ -274,7 +276,7 @@
         }
     }
 
-    /// One group behind a hub in a process of its own, which is killed or has little space.
+    /// A group behind a hub in a separate process, which is killed or has little space.
     private final class HubProcessGroup: ConformanceGroup {
         private let program: PeerProgram
         private let parent: String
@@ -298,7 +300,7 @@
         private func start() async throws {
             var words = [program.path] + program.arguments + [endpoint.description, disk + "/group", "600000"]
             if isSmall {
-                // A file system of its own, which ends with the hub.
+                // A separate file system, which ends with the hub.
                 words =
                     [
                         "unshare", "-m", "sh", "-c",
@@ -374,7 +376,7 @@
             guard let first = words.first else {
                 throw SharedCoreError(.invalidArgument, "The address names no endpoint.", at: "address")
             }
-            // Before the path: a key may begin with a slash too.
+            // Before the path is parsed: a key may begin with a slash too.
             if words.count >= 3 {
                 options.keys = try CurveClientKeys(own: CurveKeyPair(secretKey: words[1]), hub: words[2])
                 words.removeSubrange(1...2)

@@ -2,7 +2,7 @@ public import CoreAPI
 // A target that imports this one gets the clock and the waits of both kits.
 @_exported public import TestInstruments
 
-/// How the suite gets at a backend. Writing one is all that a backend's author does.
+/// Gives the suite access to a backend. The author of a backend only has to write a harness.
 ///
 /// ```swift
 /// struct MyHarness: ConformanceHarness {
@@ -16,29 +16,29 @@ public protocol ConformanceHarness: Sendable {
 
     /// Makes a group that is empty and that no other code uses.
     ///
-    /// - Throws: ``HarnessLimitation`` for a setting that the backend cannot be made with; cases that need it are
-    ///   skipped then, with the reason.
+    /// - Throws: ``HarnessLimitation`` for a setting that the backend does not support; cases that need it are then
+    ///   skipped, with the reason.
     func makeGroup(_ settings: GroupSettings) async throws -> any ConformanceGroup
 
-    /// The program of a second process, which calls ``ConformancePeer/serve()``; nil when there is none, so that
-    /// cases with several processes are skipped.
+    /// The program of a second process, which calls ``ConformancePeer/serve()``; nil if there is none: cases with
+    /// several processes are then skipped.
     var peer: PeerProgram? { get }
 
-    /// The places at which a process of this build can be stopped or killed inside a commit. Empty when there is no
-    /// such place; the cases that need them are skipped then.
+    /// The fail points at which a process of this build can be stopped or killed inside a commit. If there are none,
+    /// the cases that need them are skipped.
     var failPoints: FailPointSet { get }
 
-    /// The reason why a process of this backend must not be stopped at a random moment, say because it may hold the
-    /// lock of a database then, or because its stop is found only when a long lease is over; nil where it can be. The
-    /// cases that stop a Main or an Executor are skipped where it must not.
+    /// The reason why a process of this backend must not be stopped at a random moment, for example because it may then
+    /// hold the lock of a database, or because the stop is detected only at the end of a long lease; nil if it may be
+    /// stopped. If not, the cases that stop a Main or an Executor are skipped.
     var stopLimitation: HarnessLimitation? { get }
 
-    /// The promises that the backend does not make, because a process that is no participant could break them, and that the cases
-    /// try all the same: here no case stops or kills that process. Empty unless the harness says otherwise. The refusal of a caller
-    /// that requires them is checked too.
+    /// Features that the backend does not promise, because a process other than a participant could break them, but
+    /// that the cases test: no case stops or kills that process. Empty by default. The cases also check that the
+    /// backend refuses a caller that requires them.
     var promisesOfParticipants: Set<Capability> { get }
 
-    /// The cost of a commit; ``CommitCost/low`` unless the harness says otherwise.
+    /// The cost of a commit; ``CommitCost/low`` by default.
     var commitCost: CommitCost { get }
 }
 
@@ -62,47 +62,46 @@ public protocol ConformanceGroup: Sendable {
     /// - Throws: ``HarnessLimitation`` where the backend has no readers; the cases of L4 are skipped then.
     func openToRead(_ description: SessionDescription) async throws -> any SharedGroup
 
-    /// The address by which a second process finds the group, words with one space between them: a path, an endpoint.
+    /// The address by which a second process finds the group, words separated by single spaces: a path, an endpoint.
     /// Empty for a group of one process.
     var address: String { get }
 
-    /// The path of the directory that holds every file of the group and nothing else; nil for a group without files.
-    /// L4e compares its content, and is skipped where it is nil.
+    /// The path of the directory that contains exactly the files of the group; nil for a group without files. L4e
+    /// compares its content, and is skipped without it.
     var directory: String? { get }
 
-    /// Removes the group with everything that it has stored. All handles of this process are closed by then.
+    /// Removes the group with all its data. All handles of this process are closed before.
     func remove() async
 
-    /// Ends a handle as the death of its process would: its session is over, nothing more of it takes effect (W4 says what such a
-    /// handle shows). May wait, as for a server that ends the lease.
+    /// Ends a handle as the death of its process would: its session ends, and no further call takes effect (W4 defines
+    /// the behaviour of such a handle). May wait, for example for a server that ends the lease.
     func simulateKill(of handle: any SharedGroup) async throws
 
     /// Holds a handle up as a stop of its process would.
     func simulateStop(of handle: any SharedGroup) async throws
 
-    /// Lets a handle go on that was held up.
+    /// Continues a handle that was stopped.
     func simulateContinue(of handle: any SharedGroup) async throws
 
-    /// Holds up everything that passes between a handle and the server, in both directions. Neither is told, as where a
-    /// cable is pulled. For a group with ``ServerFault/cut``.
+    /// Holds back all data between a handle and the server, in both directions, without notice to either, as if a cable
+    /// were pulled. For a group with ``ServerFault/cut``.
     func cut(_ handle: any SharedGroup) async throws
 
-    /// Lets through what was held up, in its order, and what comes.
+    /// Delivers the data that was held back, in order, and all later data.
     func mend(_ handle: any SharedGroup) async throws
 
-    /// Delays everything that a handle is told from now on by a time, in its order; zero ends the delay. For a group
-    /// with ``ServerFault/delay``.
+    /// Delays all data to a handle from now on by a time, in order; zero ends the delay. For a group with
+    /// ``ServerFault/delay``.
     func delay(_ handle: any SharedGroup, by time: Duration) async throws
 
-    /// Kills the server as SIGKILL does, and starts it again at the same address, on what it has stored. Handles stay
+    /// Kills the server as SIGKILL does, and starts it again at the same address, with its stored data. Handles stay
     /// open meanwhile. For a group with ``ServerFault/restart``.
     func restartServer() async throws
 
-    /// Takes up the space that the server stores the group in, but for at most 64 KiB. For a group with
-    /// ``ServerFault/full``.
+    /// Fills the storage of the server, except for at most 64 KiB. For a group with ``ServerFault/full``.
     func fillServer() async throws
 
-    /// Gives that space back.
+    /// Frees that space again.
     func emptyServer() async throws
 }
 
@@ -139,11 +138,11 @@ extension HarnessLimitation {
         "no server stands behind a group of this backend, or the harness does not break it")
 }
 
-/// A fault of the server of a group, or of a connection to it, that a case causes.
+/// A fault that a case causes: of the server of a group, or of a connection to it.
 public enum ServerFault: Hashable, Sendable {
-    /// Connections that pass nothing, in neither direction.
+    /// Connections that transmit nothing, in either direction.
     case cut
-    /// News that arrive late.
+    /// Updates that arrive late.
     case delay
     /// A server that is killed and started again.
     case restart
@@ -157,11 +156,11 @@ public struct GroupSettings: Sendable {
     public var clock: (any TimeSource)?
     /// The sizes that it accepts.
     public var limits: Limits?
-    /// The bytes of changes that it keeps for watches that fall behind. If it is nil, cases expect that a few
-    /// hundred KiB are kept.
+    /// The bytes of changes that it keeps for watches that fall behind. If it is nil, cases expect a few hundred KiB.
     public var historyByteCount: Int?
-    /// The fault that the case causes; nil for none. A harness that cannot cause it throws ``HarnessLimitation``. With one, a call
-    /// that gets no answer ends within a minute, and a session outlives the fault by minutes.
+    /// The fault that the case causes; nil for none. A harness that cannot cause it throws ``HarnessLimitation``. In a
+    /// group with a fault, a call without an answer must end within a minute, and a session must outlive the fault by
+    /// minutes.
     public var fault: ServerFault?
 
     public init(
@@ -188,11 +187,11 @@ public struct FailPointSet: Hashable, Sendable {
     }
 }
 
-/// The program that plays a second process, and how it is started.
+/// The program of a second process, and how it is started.
 public struct PeerProgram: Hashable, Sendable {
     /// Its absolute path.
     public var path: String
-    /// The arguments that it gets before any others.
+    /// The arguments that come before all others.
     public var arguments: [String]
 
     public init(path: String, arguments: [String] = []) {
@@ -201,12 +200,12 @@ public struct PeerProgram: Hashable, Sendable {
     }
 }
 
-/// The cost of a commit on a backend, by which the few cases that make very many of them choose their numbers.
+/// The cost of a commit on a backend, by which the few cases with very many commits choose their numbers.
 public enum CommitCost: Hashable, Sendable {
     /// Microseconds: memory, files that processes share.
     case low
-    /// More: a database, a disk that is waited for, a network. Such a case puts many posts into one commit or makes
-    /// fewer commits, and its result says so (``CaseResult/remarks``).
+    /// A high cost: a database, a synchronous disk, a network. Such a case puts many posts into one commit or makes
+    /// fewer commits, with a remark in its result (``CaseResult/remarks``).
     case high
 }
 

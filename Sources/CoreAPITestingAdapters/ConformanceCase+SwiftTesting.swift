@@ -1,7 +1,7 @@
 public import CoreAPITesting
 public import Testing
 
-/// Shows a case by its number and what it says.
+/// Describes a case by its number and its title.
 extension ConformanceCase: CustomTestStringConvertible {
     public var testDescription: String { description }
 }
@@ -19,9 +19,9 @@ extension ConformanceCase {
     /// }
     /// ```
     ///
-    /// - Parameter gaps: Why a case may be left out, by its id: for what the backend declares that it cannot, and what the
-    ///   harness or the machine cannot. Any other case that does not run is an issue, so that nothing is left out
-    ///   unseen.
+    /// - Parameter gaps: The reasons for which cases may be skipped, by their ids: features that the backend, the
+    ///   harness or the machine lacks. A skipped case without a reason is an issue, so that no case is skipped
+    ///   unnoticed.
     public func test(
         on harness: any ConformanceHarness, leavingOut gaps: [String: String] = [:], seed: UInt64? = nil,
         sourceLocation: SourceLocation = #_sourceLocation

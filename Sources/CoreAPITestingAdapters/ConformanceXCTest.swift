@@ -1,8 +1,8 @@
 public import CoreAPITesting
 internal import XCTest
 
-/// Runs the suite under XCTest, each case as a test case with a result of its own. Prints a line for each case, with its duration. Runs
-/// only the cases that `SHAREDCORE_TEST_CASES` names, where the variable is set.
+/// Runs the suite under XCTest, each case as a test case with a result of its own. Prints a line for each case, with
+/// its duration. Runs only the cases that `SHAREDCORE_TEST_CASES` names, if the variable is set.
 ///
 /// ```swift
 /// final class MyBackendTests: XCTestCase {
@@ -12,14 +12,14 @@ internal import XCTest
 /// }
 /// ```
 public enum ConformanceXCTest {
-    /// Runs the cases and fails the calling test when one of them fails, or was left out without a reason.
+    /// Runs the cases, and fails the calling test if a case fails or is skipped without a reason.
     ///
     /// - Parameters:
-    ///   - cases: What is to be tried.
-    ///   - harness: How the cases get at the backend.
-    ///   - gaps: Why a case may be left out, by its id.
-    ///   - file: Where a failure is shown.
-    ///   - line: Where a failure is shown.
+    ///   - cases: The cases to run.
+    ///   - harness: The access of the cases to the backend.
+    ///   - gaps: The reasons for which cases may be skipped, by their ids.
+    ///   - file: The file to which a failure is attributed.
+    ///   - line: The line to which a failure is attributed.
     public static func run(
         _ cases: [ConformanceCase] = ConformanceSuite.cases, on harness: any ConformanceHarness,
         leavingOut gaps: [String: String] = [:], file: StaticString = #filePath, line: UInt = #line
@@ -36,7 +36,7 @@ public enum ConformanceXCTest {
             }
             suite.addTest(
                 CaseTest(name: conformanceCase.id) { testCase in
-                    // The closure is given the test case that it was made with.
+                    // The closure gets the test case that it was made with.
                     if let testCase = testCase as? CaseTest { try test(testCase)() }
                 })
         }

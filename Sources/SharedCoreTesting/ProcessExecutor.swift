@@ -8,7 +8,7 @@ internal import TestInstruments
 /// It represents a process as long as the process's code runs, also without a reference to its ``SimulatedProcess``:
 /// code that kills the process finds it here.
 ///
-/// The remaining work of a dead process is never done. Its tasks are kept for good, since a task cannot be ended from
+/// The remaining work of a dead process never runs. Its tasks are kept for ever, because a task cannot be ended from
 /// outside.
 final class ProcessExecutor: SerialExecutor, TaskExecutor {
     private enum Condition {

@@ -16,14 +16,14 @@ public struct RecordedTimeline: Sendable, CustomStringConvertible {
         droppedCount = history.checkpoint?.droppedCount ?? 0
     }
 
-    /// Expects that these entries stand there in this order, each with the name of its participant. Others may stand
-    /// between them.
+    /// Checks that the timeline has these entries in this order, each with the name of its participant. Other entries
+    /// may be between them.
     ///
     /// ```swift
     /// try timeline.expect(("app", .acquired), ("push", .challenged), ("push", .tookOver))
     /// ```
     ///
-    /// - Throws: ``TimelineMismatch`` with the first that is missing.
+    /// - Throws: ``TimelineMismatch`` with the first missing entry.
     public func expect(
         _ first: (name: String, kind: TimelineEntry.Kind), _ others: (name: String, kind: TimelineEntry.Kind)...
     ) throws {
@@ -38,10 +38,10 @@ public struct RecordedTimeline: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Expects that no entry is of these kinds.
+    /// Checks that no entry has one of these kinds.
     ///
-    /// - Throws: ``TimelineMismatch`` with the first that is, and where entries were dropped, which may have been: give
-    ///   the group's ``SimulatedGroup/options`` a larger `timelineCapacity`.
+    /// - Throws: ``TimelineMismatch`` with the first such entry. Also if entries were dropped, since those are not
+    ///   known: give the group's ``SimulatedGroup/options`` a larger `timelineCapacity`.
     public func expectNone(of first: TimelineEntry.Kind, _ others: TimelineEntry.Kind...) throws {
         let kinds = [first] + others
         guard droppedCount == 0 else {
@@ -50,7 +50,7 @@ public struct RecordedTimeline: Sendable, CustomStringConvertible {
         for entry in entries where kinds.contains(entry.kind) { throw mismatch(entry.describe()) }
     }
 
-    /// Expects that the rules of ownership hold, and that no two cores ran that both had a right to.
+    /// Checks that no rule of ownership was broken, and that no two cores that had the right to run ran at once.
     ///
     /// - Throws: ``TimelineMismatch`` with the broken rule.
     public func expectRulesHold() throws {
@@ -82,7 +82,7 @@ extension SimulatedGroup {
 
 /// A timeline does not match a test's expectation.
 public struct TimelineMismatch: Error, CustomStringConvertible {
-    /// The entry that is missing, or that should not be there.
+    /// The missing entry, or the unexpected one.
     public let problem: String
     /// The timeline in sentences.
     public let timeline: String

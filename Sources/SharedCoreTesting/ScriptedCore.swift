@@ -3,12 +3,12 @@ internal import CoreAPI
 internal import Synchronization
 internal import TestInstruments
 
-/// A core under a test's control: it hands over the messages of its server, acknowledges each there when it is stored,
-/// and hangs or fails where its script says so.
+/// A core under a test's control: it delivers the messages of its server, acknowledges each to the server when it is
+/// stored, and hangs or fails at the steps that its script sets.
 public struct ScriptedCore: Core {
     private let server: ScriptedServer
     private let script: CoreScript
-    /// The context of its start; its stop is not given it again.
+    /// The context of its start, since its stop has no parameter for it.
     private let context = Box<CoreContext?>(nil)
 
     public init(_ server: ScriptedServer, script: CoreScript = CoreScript()) {
@@ -41,7 +41,7 @@ public struct ScriptedCore: Core {
         do {
             try await script.pass(.stop, in: context)
         } catch {
-            // A core's stop throws nothing.
+            // A core's stop cannot throw, so the error is reported.
             await context.report("\(error)")
         }
     }
@@ -49,9 +49,9 @@ public struct ScriptedCore: Core {
 
 /// The misbehaviour of a ``ScriptedCore``: none, until a test sets some.
 ///
-/// One script is for the cores of one process, or of as many as are to do the same.
+/// One script applies to the cores of one process, or of several processes.
 public final class CoreScript: Sendable {
-    /// A step at which cores hang, and the processes of those that do.
+    /// A step at which cores hang, and the processes of the hanging cores.
     private struct Hang {
         let end = Promise<Void>()
         var processes: [ProcessIdentity] = []
@@ -69,28 +69,28 @@ public final class CoreScript: Sendable {
 
     public init() {}
 
-    /// From now on a core that comes to a step stays there, also when it is told to stop, until ``resume(at:)``.
+    /// Makes each core that reaches a step hang there, even if it is told to stop, until ``resume(at:)``.
     public func hang(at step: CoreStep) {
         state.withLock { $0.hangs[step] = $0.hangs[step] ?? Hang() }
     }
 
-    /// Lets the cores go on that hang at a step, and those that come to it later.
+    /// Continues the cores that hang at a step. Later cores pass it.
     public func resume(at step: CoreStep) {
         state.withLock { $0.hangs.removeValue(forKey: step) }?.end.open()
     }
 
-    /// Returns whether a core hangs at a step now. A core in a killed process does nothing any more, nor does it hang.
+    /// Returns whether a core hangs at a step now. A core in a killed process does not count.
     public func isHanging(at step: CoreStep) -> Bool {
         state.withLock { $0.hangs[step]?.processes.contains { !ProcessExecutor.wasKilled($0) } ?? false }
     }
 
-    /// From now on a core that comes to a step fails there; with nil, no more. A stop cannot fail:
-    /// there the reason is put on the timeline, as a problem.
+    /// Makes each core that reaches a step fail there; nil ends that. A stop cannot fail: there the reason is written
+    /// to the timeline as a problem.
     public func fail(at step: CoreStep, because reason: String?) {
         state.withLock { $0.failures[step] = reason.map(CoreFailure.init) }
     }
 
-    /// From now on a core that comes to a step runs this; an error that it throws is the core's failure, or at its stop
+    /// Makes each core that reaches a step run an action. An error of the action is the core's failure or, at its stop,
     /// a problem on the timeline.
     ///
     /// ```swift
@@ -100,17 +100,17 @@ public final class CoreScript: Sendable {
         state.withLock { $0.actions[step] = action }
     }
 
-    /// From now on a core ends by itself when its server has nothing more for it.
+    /// Makes a core end by itself when its server has no more messages.
     public func endByItself() {
         state.withLock { $0.endsByItself = true }
     }
 
-    /// The number of cores that have come to their start.
+    /// The number of cores that have begun to start.
     public var startCount: Int { state.withLock(\.startCount) }
 
     var endsByItself: Bool { state.withLock(\.endsByItself) }
 
-    /// A core comes to a step. First it acts, then it hangs, then it fails.
+    /// Runs the actions of a step for a core, then its hang, then its failure.
     func pass(_ step: CoreStep, in context: CoreContext) async throws {
         let action = state.withLock { state in
             if step == .start { state.startCount += 1 }
@@ -126,19 +126,19 @@ public final class CoreScript: Sendable {
     }
 }
 
-/// A moment in the life of a scripted core at which a test can make it misbehave.
+/// A step in the life of a scripted core at which a test can make it misbehave.
 public enum CoreStep: Hashable, Sendable, CaseIterable {
-    /// In its start, before that returns.
+    /// In its `start`, before that returns.
     case start
-    /// Before it asks its server for the first time.
+    /// Before its first request to its server.
     case fetch
     /// Between the storing of a message and its acknowledgement to the server.
     case acknowledge
-    /// In its stop, before that returns.
+    /// In its `stop`, before that returns.
     case stop
 }
 
-/// The error of a scripted core that is told to fail.
+/// The error of a scripted core that was made to fail.
 public struct CoreFailure: Error, Hashable, CustomStringConvertible {
     /// The reason that the test gave.
     public let reason: String

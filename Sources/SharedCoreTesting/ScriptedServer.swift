@@ -18,7 +18,7 @@ public final class ScriptedServer: Sendable {
         self.init(on: nil)
     }
 
-    /// - Parameter thread: The thread on which it wakes its cores, all before the first of them runs.
+    /// - Parameter thread: The thread on which it wakes all waiting cores before the first of them runs.
     init(on thread: SimulationThread?) {
         self.thread = thread
     }
@@ -29,10 +29,10 @@ public final class ScriptedServer: Sendable {
     /// The call-ids that were acknowledged, in their order.
     public var acknowledged: [CallID] { state.withLock(\.acknowledged) }
 
-    /// The number of times that something came.
+    /// The number of messages that came.
     public var version: Int { state.withLock(\.version) }
 
-    /// A message comes from the network.
+    /// Adds a message, as if it came from the network.
     public func receive(_ message: InboxMessage) {
         let waiting = state.withLock { state in
             state.pending.append(message)
@@ -40,16 +40,16 @@ public final class ScriptedServer: Sendable {
             defer { state.waiting = [:] }
             return state.waiting
         }
-        // In the order in which they came to wait: the same run each time.
+        // In the order in which they began to wait, which makes runs reproducible.
         let wake = { @Sendable in
             for (_, continuation) in waiting.sorted(by: { $0.key < $1.key }) { continuation.resume() }
         }
         if let thread { thread.submit(wake) } else { wake() }
     }
 
-    /// A text comes from the network.
+    /// Adds a text message, as if it came from the network.
     ///
-    /// - Throws: `SharedCoreError.Code.invalidArgument` for a call-id of nothing.
+    /// - Throws: `SharedCoreError.Code.invalidArgument` for an empty call-id.
     public func receive(
         _ text: String, as callID: String, from sender: String = "somebody", to recipient: String = "me"
     ) throws(SharedCoreError) {
@@ -82,7 +82,7 @@ public final class ScriptedServer: Sendable {
 }
 
 extension CallID {
-    /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a text of nothing.
+    /// - Throws: ``SharedCoreError/Code/invalidArgument`` for an empty text.
     init(checking text: String) throws(SharedCoreError) {
         guard let callID = CallID(text) else {
             throw SharedCoreError(.invalidArgument, "A call-id is any text but the empty one.", at: "test")

@@ -4,8 +4,8 @@ internal import CoreAPI
 /// A process of a simulated group with an Executor in it.
 public final class SimulatedExecutor: SimulatedParticipant {
     public let process: SimulatedProcess
-    /// The participant of the application. Call it in its process, with ``SimulatedProcess/run(_:)``: a call from the
-    /// test lets no time pass, and never returns once the process is killed.
+    /// The participant. Call it in its process, with ``SimulatedProcess/run(_:)``: during a call from the test no time
+    /// passes, and the call never returns if the process is killed.
     public let participant: ExecutorParticipant
 
     init(_ participant: ExecutorParticipant, in process: SimulatedProcess) {
@@ -24,23 +24,23 @@ public final class SimulatedExecutor: SimulatedParticipant {
         }
     }
 
-    /// Acknowledges the message of an answer as shown.
+    /// Acknowledges the message of an answer.
     ///
-    /// - Returns: Whether it was still this Executor's; false also where there was nothing to show.
+    /// - Returns: True if this Executor still had the message; false also if there was nothing to show.
     @discardableResult
     public func acknowledge(_ answer: MessageResult) async throws -> Bool {
         guard case .message(let taken) = answer.content else { return false }
         return try await process.run { [participant] in try await participant.acknowledge(taken) }.value
     }
 
-    /// Lets time pass until it has nothing left to do: its core, if it runs, has served all calls and stopped.
+    /// Lets time pass until the Executor has no work left: its core, if it runs, has served all calls and stopped.
     public func finish() async throws {
         try await process.run { [participant] in await participant.finish() }.value
     }
 }
 
 extension SimulatedGroup {
-    /// A process with an Executor that runs a scripted core of the group's ``server`` when it has to.
+    /// Makes a process with an Executor, which runs a scripted core of the group's ``server`` when necessary.
     public func executor(_ name: String, script: CoreScript = CoreScript()) async throws -> SimulatedExecutor {
         try await executor(name) { [server] in ScriptedCore(server, script: script) }
     }
@@ -62,7 +62,7 @@ extension SimulatedGroup {
 }
 
 extension MessageResult {
-    /// The text that there is to show; nil when there is none.
+    /// The text to show; nil if there is none.
     public var text: String? {
         guard case .message(let taken) = content, taken.message.content.kind == .text else { return nil }
         return taken.message.content.text

@@ -9,9 +9,10 @@ extension SimulatedGroup {
         try await thread.untilIdle()
     }
 
-    /// Lets time pass. Each sleeping process wakes at its moment, and does its work before the time goes on.
+    /// Lets time pass. Each sleeping process wakes at its time, and does its work before time passes further.
     ///
-    /// When several tasks of a test let time pass at once, it passes once: each goes to its own end and no further.
+    /// If several tasks of a test let time pass at once, the same time counts for all of them: each returns at its own
+    /// end.
     ///
     /// - Throws: `SharedCoreError.Code.invalidArgument` for a negative duration.
     public func advance(by duration: Duration) async throws {
@@ -25,14 +26,13 @@ extension SimulatedGroup {
         try await runUntilIdle()
     }
 
-    /// Lets time pass until a condition holds, no longer than it takes. The condition is checked whenever every process
-    /// waits.
+    /// Lets time pass until a condition holds. The condition is checked whenever all processes wait.
     ///
     /// - Parameters:
-    ///   - expectation: The condition in words, for people.
-    ///   - timeout: The longest, in the group's time.
+    ///   - expectation: The condition in words, for messages.
+    ///   - timeout: The longest time, by the group's clock.
     ///   - condition: Returns whether it holds. It must have no effect.
-    /// - Throws: ``SimulationStalled`` when it does not hold by then, or when no process would ever wake; each error of
+    /// - Throws: ``SimulationStalled`` if it does not hold by then, or if no process would wake any more; the errors of
     ///   the condition.
     public func advance(
         until expectation: @autoclosure () -> String, timeout: Duration = .seconds(600),
@@ -58,8 +58,8 @@ extension SimulatedGroup {
         case taken, beyondLimit, nobodySleeps
     }
 
-    /// Goes to the next moment at which a process wakes, unless another task has let time pass since the condition was
-    /// checked: then it may hold by now.
+    /// Advances to the next time at which a process wakes, unless another task has let time pass since the condition
+    /// was checked: then the condition may hold now.
     private static func step(_ clock: ManualClock, from seen: BootInstant, to end: BootInstant) -> Step {
         guard clock.now() == seen else { return .taken }
         guard let next = clock.nextWake else { return .nobodySleeps }

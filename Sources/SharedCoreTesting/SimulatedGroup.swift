@@ -5,8 +5,8 @@ internal import Synchronization
 // Exported: a test that imports this kit has its clock and its waits as well.
 @_exported public import TestInstruments
 
-/// A group of simulated processes in the memory of a test, each with a handle, a session and an executor of its own, by
-/// a clock that the test moves.
+/// A group of simulated processes in the memory of a test. Each has its own handle, session and executor, and the test
+/// moves their clock.
 ///
 /// ```swift
 /// let group = SimulatedGroup()
@@ -20,12 +20,12 @@ internal import Synchronization
 /// let answer = try await call.value
 /// ```
 ///
-/// All that the processes do runs on one thread, so the group knows when nothing runs any more, and time passes only
-/// then: ``advance(by:)``, ``advance(until:timeout:_:)`` and ``SimulatedRun/value`` go from one moment at which a
-/// process wakes to the next. Ten seconds of it take a few milliseconds, and a slow machine changes nothing.
+/// All processes run on one thread, so the group knows when nothing runs any more, and time passes only then:
+/// ``advance(by:)``, ``advance(until:timeout:_:)`` and ``SimulatedRun/value`` step from one wake-up of a process to the
+/// next. Ten simulated seconds take a few milliseconds, and the speed of the machine has no influence.
 ///
-/// Code that waits for the real world, for a socket or with `Task.sleep`, seems to wait for the test: time goes on
-/// without it. Give such code its clock as a parameter.
+/// Simulated time does not wait for code that waits for the real world, such as a socket or `Task.sleep`. Pass the
+/// group's clock to such code as a parameter.
 public final class SimulatedGroup: Sendable {
     private struct Weak {
         weak var executor: ProcessExecutor?
@@ -41,7 +41,7 @@ public final class SimulatedGroup: Sendable {
     public let clock: ManualClock
     /// The server that the group's scripted cores fetch from.
     public let server: ScriptedServer
-    /// How its participants handle ownership and messages, unless said otherwise.
+    /// The default options of its participants.
     public let options: CoordinationOptions
 
     let thread = SimulationThread()
@@ -50,17 +50,18 @@ public final class SimulatedGroup: Sendable {
     private let seed: UInt64
     private let state = Mutex(State())
 
-    /// Beyond the ids that a system gives: it cannot be taken for a real process.
+    /// Beyond the process ids of the system, so that it cannot be taken for a real process.
     private static let firstID: Int32 = 5_000_000
 
-    /// The number of processes so far, in all groups: no two are the same one, though their groups are alike.
+    /// The number of processes so far, in all groups, so that no two processes are equal even if their groups are
+    /// alike.
     private static let processCount = Atomic<UInt64>(0)
 
-    /// A group without processes.
+    /// Makes a group without processes.
     ///
     /// - Parameters:
-    ///   - options: How its participants handle ownership and messages.
-    ///   - clock: Its time. Give several groups the same one only when you move it yourself.
+    ///   - options: The default options of its participants.
+    ///   - clock: Its clock. Give several groups the same clock only if the test moves it itself.
     ///   - seed: The seed of the participants' random choices: the same seed gives the same run.
     public init(
         options: CoordinationOptions = CoordinationOptions(), clock: ManualClock = ManualClock(), seed: UInt64 = 1
@@ -78,7 +79,8 @@ public final class SimulatedGroup: Sendable {
     ///   - role: The role of the process.
     ///   - name: Its name, on the timeline too.
     public func process(_ role: SessionRole, _ name: String) async throws(SharedCoreError) -> SimulatedProcess {
-        // A group in memory is gone with its last handle, and the test wants to read also when all processes have left.
+        // A group in memory is removed with its last handle, and the test may want to read it after all processes have
+        // ended.
         _ = try await observer()
         let number = state.withLock { state in
             state.processes.append(Weak())
@@ -93,7 +95,7 @@ public final class SimulatedGroup: Sendable {
         return process
     }
 
-    /// Returns the store of the group, through a handle that takes no part in anything: for the test to read, and to
+    /// Returns the store of the group, through a handle that takes no part in the ownership, for the test to read and
     /// write.
     public func observer() async throws(SharedCoreError) -> any SharedGroup {
         if let observer = state.withLock(\.observer) { return observer }
@@ -105,7 +107,7 @@ public final class SimulatedGroup: Sendable {
         }
     }
 
-    /// Returns the owner of the core; nil when there is none.
+    /// Returns the owner of the core; nil if there is none.
     public func owner() async throws(SharedCoreError) -> GroupOwner? {
         _ = try await observer().sessions()
         return try await GroupOwner.current(in: observer())

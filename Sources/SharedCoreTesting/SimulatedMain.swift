@@ -4,8 +4,8 @@ internal import CoreAPI
 /// A process of a simulated group with a Main in it.
 public final class SimulatedMain: SimulatedParticipant {
     public let process: SimulatedProcess
-    /// The participant of the application. Call it in its process, with ``SimulatedProcess/run(_:)``: a call from the
-    /// test lets no time pass, and never returns once the process is killed.
+    /// The participant. Call it in its process, with ``SimulatedProcess/run(_:)``: during a call from the test no time
+    /// passes, and the call never returns if the process is killed.
     public let participant: MainParticipant
 
     init(_ participant: MainParticipant, in process: SimulatedProcess) {
@@ -70,6 +70,6 @@ extension SimulatedParticipant {
     /// Freezes its process: ``SimulatedProcess/freeze()``.
     public func freeze() async { await process.freeze() }
 
-    /// Lets its process go on.
+    /// Continues its process.
     public func thaw() async { await process.thaw() }
 }

@@ -3,7 +3,7 @@ public import CoreAPI
 internal import InMemoryBackend
 internal import TestInstruments
 
-/// A process of a simulated group: a handle with its own session, and an executor that its code runs on.
+/// A process of a simulated group: a handle with its own session, and the executor of its code.
 ///
 /// It can be killed and frozen as the system does it to a real one. Give the code under test its ``group`` and its
 /// ``environment``, and start it with ``run(_:)``:
@@ -15,7 +15,7 @@ internal import TestInstruments
 public final class SimulatedProcess: Sendable {
     /// Its name.
     public let name: String
-    /// Which process its session belongs to. No real process has such an id.
+    /// The process of its session. No real process has such an id.
     public let identity: ProcessIdentity
     /// The machine as the process sees it: the clock of the group, its processes, its witness, and the executor.
     public let environment: CoordinationEnvironment
@@ -39,7 +39,7 @@ public final class SimulatedProcess: Sendable {
         self.environment = environment
     }
 
-    /// Its handle of the group. Call it in the process: while that is frozen, a call from the test waits for
+    /// Its handle of the group. Call it in the process: while the process is frozen, a call from the test waits for
     /// ``thaw()``.
     public var group: any SharedGroup { handle }
 
@@ -49,10 +49,9 @@ public final class SimulatedProcess: Sendable {
     /// True while the process is frozen.
     public var isFrozen: Bool { executor.isFrozen }
 
-    /// Begins to run code in the process. The code that it awaits goes on in the process, except in a `Task` of its
-    /// own.
+    /// Begins to run code in the process. Code that it awaits also runs in the process, except in a separate `Task`.
     ///
-    /// It must not block: it has the thread of the whole group.
+    /// It must not block, because the whole group has only one thread.
     @discardableResult
     public func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) -> SimulatedRun<Value> {
         let run = SimulatedRun<Value>(of: name, in: simulation)
@@ -70,29 +69,29 @@ public final class SimulatedProcess: Sendable {
         return run
     }
 
-    /// Kills it, as SIGKILL does: its code goes no step further, its session ends, and the others are told.
+    /// Kills the process, as SIGKILL does: its code runs no further, its session ends, and the others learn of it.
     ///
-    /// It comes when every process waits, so that each run is the same: work that was begun just before has come as far
-    /// as it could without time passing. A process that does not come to wait within `TestTimeout.usual` is killed
-    /// anywhere.
+    /// The kill takes place when all processes wait, so that each run is the same: work that was begun before has
+    /// continued as far as possible without time passing. If the process does not wait within `TestTimeout.usual`, it
+    /// is killed anyway.
     public func kill() async {
         await whenIdle { $0.kill() }
     }
 
-    /// Freezes it, as SIGSTOP does: its code goes no step further until ``thaw()``, and its session stands.
+    /// Freezes the process, as SIGSTOP does: its code does not run until ``thaw()``, and its session stays.
     ///
-    /// It comes when every process waits, as ``kill()`` does.
+    /// This takes place when all processes wait, as with ``kill()``.
     public func freeze() async {
         await whenIdle { $0.freeze() }
     }
 
-    /// Lets it go on after ``freeze()``, with the events since then. Returns when every process waits again.
+    /// Continues the process after ``freeze()``, with the events since then. Returns when all processes wait again.
     public func thaw() async {
         await whenIdle { $0.thaw() }
     }
 
     private func whenIdle(_ change: @escaping @Sendable (ProcessExecutor) -> Void) async {
-        // When a process calls it, nothing else runs.
+        // If a process makes this call, no other code runs.
         guard !simulation.thread.isCurrent else { return change(executor) }
         do {
             try await simulation.thread.whenIdle { [executor] in change(executor) }
@@ -121,13 +120,13 @@ struct SimulatedProcessControl: ProcessControl {
 
     func kill(_ process: ProcessIdentity, unless doubt: @Sendable () async -> String?) async -> KillResult {
         guard let found = find(process), !found.life.isOver else { return .gone }
-        // The caller is a process of the group: nothing else runs now.
+        // The caller is a process of the group, so no other code runs.
         found.kill()
         return .signalled
     }
 }
 
-/// The group's witness as one process has it: the locks of a killed process are given back, as the system does.
+/// The group's witness as one process uses it: the locks of a killed process are released, as the system does.
 struct SimulatedWitness: Witness {
     let witness: MemoryWitness
     let life: SimulatedLife

@@ -22,17 +22,17 @@ public final class SimulatedRun<Value: Sendable>: Sendable {
     /// True after the run has ended.
     public var isOver: Bool { result != nil }
 
-    /// The value that it returns. Lets time pass, no longer than it takes, and returns when every process waits.
+    /// The result of the code. Lets time pass until the code returns, and then waits until all processes wait.
     ///
-    /// - Throws: The error of the code; ``ProcessKilled`` when its process was killed; ``SimulationStalled`` when it
-    ///   does not end within ten minutes of the group's time.
+    /// - Throws: The error of the code; ``ProcessKilled`` if its process was killed; ``SimulationStalled`` if it does
+    ///   not end within ten minutes of the group's time.
     public var value: Value {
         get async throws { try await value(timeout: .seconds(600)) }
     }
 
     /// Returns the value of the run, and lets the group's time pass for as long as it takes.
     ///
-    /// - Parameter timeout: The longest, in the group's time.
+    /// - Parameter timeout: The longest time, by the group's clock.
     /// - Throws: The errors of ``value``; ``SimulationStalled`` at the limit.
     public func value(timeout: Duration) async throws -> Value {
         try await simulation.advance(until: "what “\(name)” runs ends", timeout: timeout) { isOver }
@@ -49,7 +49,7 @@ public final class SimulatedRun<Value: Sendable>: Sendable {
         state.withLock { $0.task = task }
     }
 
-    /// The first result stands.
+    /// Sets the result, unless there is one.
     func end(with result: Result<Value, any Error>) {
         state.withLock { state in
             if state.result == nil { state.result = result }

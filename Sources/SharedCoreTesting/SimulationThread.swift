@@ -4,12 +4,12 @@ internal import Synchronization
 internal import TestInstruments
 
 /// The thread that runs all code of a simulated group's processes, one job after another. It knows when nothing runs
-/// any more: a task that is suspended then waits for the clock, for the test, or for the world outside.
+/// any more: each suspended task then waits for the clock, for the test, or for the world outside.
 final class SimulationThread: Sendable {
     private struct State {
-        /// The jobs that were given and have not ended.
+        /// The number of jobs that were submitted and have not ended.
         var jobCount = 0
-        /// The thread that runs one; nil while none runs.
+        /// The thread that runs a job; nil if none runs.
         var current: ThreadIdentity?
         var waiting: [WaitID: CheckedContinuation<Bool, Never>] = [:]
     }
@@ -17,7 +17,7 @@ final class SimulationThread: Sendable {
     private let thread = SerialThread(name: "simulation")
     private let state = Mutex(State())
 
-    /// Runs a job after all that were given before.
+    /// Runs a job after all jobs that were submitted before.
     func submit(_ job: @escaping @Sendable () -> Void) {
         state.withLock { $0.jobCount += 1 }
         thread.submit { [self] in
@@ -43,9 +43,8 @@ final class SimulationThread: Sendable {
         for continuation in waiting.values { continuation.resume(returning: true) }
     }
 
-    /// Runs a body here at a moment at which nothing else runs, and returns when nothing runs again. Each task that it
-    /// wakes has its place in the row before the first of them runs, so the same body wakes them in the same order each
-    /// time.
+    /// Runs a body when nothing else runs, and returns when nothing runs again. All tasks that it wakes are queued
+    /// before the first of them runs, so their order is reproducible.
     func whenIdle<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async throws -> Value {
         while true {
             try await untilIdle()
@@ -63,7 +62,7 @@ final class SimulationThread: Sendable {
 
     /// Returns when nothing runs.
     ///
-    /// - Throws: ``ConditionNotMet`` when something runs on for longer than the limit, in the time of the real world.
+    /// - Throws: ``ConditionNotMet`` if something still runs at the limit, in real time.
     func untilIdle(timeout: Duration = TestTimeout.usual) async throws {
         try Task.checkCancellation()
         if state.withLock({ $0.jobCount == 0 }) { return }

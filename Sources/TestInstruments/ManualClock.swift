@@ -55,9 +55,9 @@ public final class ManualClock: TimeSource {
         for sleeper in due { sleeper.continuation.resume(returning: true) }
     }
 
-    /// Starts another run of the machine: a new boot id, and a time that counts from zero again.
+    /// Simulates a restart of the machine: a new boot id, and a time that counts from zero again.
     ///
-    /// Sleepers of the old run go on sleeping for what was left of their time.
+    /// Sleepers continue to sleep for the rest of their time.
     public func reboot(now: Duration = .seconds(1)) {
         state.withLock { state in
             let old = state.now

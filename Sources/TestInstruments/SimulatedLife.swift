@@ -24,7 +24,7 @@ package final class SimulatedLife: Sendable {
         if isOver { ending() }
     }
 
-    /// The process dies. Idempotent.
+    /// Ends the life: the process dies. May be called more than once.
     package func end() {
         let endings = state.withLock { state in
             state.isOver = true

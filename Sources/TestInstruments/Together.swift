@@ -28,7 +28,7 @@ package final class Box<Value: Sendable>: Sendable {
         content = Mutex(value)
     }
 
-    /// The value as it stands.
+    /// The present value.
     package var value: Value { content.withLock { $0 } }
 
     /// Changes the value in place.

@@ -2,10 +2,9 @@ internal import CoreAPI
 
 /// Waits until a condition holds.
 ///
-/// The condition is looked at again and again, with pauses that grow from 1 to 20 ms, so it must be cheap and have no
-/// effect.
+/// The condition is checked repeatedly, with pauses that grow from 1 to 20 ms, so it must be cheap and have no effect.
 ///
-/// - Throws: ``ConditionNotMet`` when it does not hold within `timeout`, and what the condition throws.
+/// - Throws: ``ConditionNotMet`` when it does not hold within `timeout`, and the errors of the condition.
 public func eventually(
     _ expectation: @autoclosure () -> String, timeout: Duration = TestTimeout.usual,
     _ condition: () async throws -> Bool
@@ -21,9 +20,9 @@ public func eventually(
 }
 
 /// Returns the result of an operation that must end within a timeout, even when the operation hangs and ignores its
-/// cancellation: the test then fails instead of standing still.
+/// cancellation: the test then fails instead of hanging.
 ///
-/// - Throws: ``ConditionNotMet`` at the timeout, else what the operation throws.
+/// - Throws: ``ConditionNotMet`` at the timeout, else the errors of the operation.
 public func withTimeout<Value: Sendable>(
     _ timeout: Duration = TestTimeout.usual, _ expectation: String,
     _ operation: @escaping @Sendable () async throws -> Value
@@ -67,8 +66,7 @@ public struct ConditionNotMet: Error, CustomStringConvertible {
     public var description: String { "This did not happen within \(timeout): \(expectation)" }
 }
 
-/// How long a case waits for what must come: long enough for a slow and busy machine, since only a failing case waits it
-/// out.
+/// The time limits of waits in a case: long enough for a slow and busy machine, since only a failing case reaches them.
 public enum TestTimeout {
     /// The usual limit of this task and its children. A test that expects failures lowers it.
     @TaskLocal public static var usual: Duration = .seconds(120)

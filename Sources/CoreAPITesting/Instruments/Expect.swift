@@ -3,7 +3,7 @@ package import CoreAPI
 // Never inlined: cases are long asynchronous functions, and the optimizer copies the whole of one at each `await` in
 // it.
 
-/// Ends the case unless something holds.
+/// Ends the case unless a condition holds.
 ///
 /// - Parameter what: The expectation, as a phrase: "an absent key is nil".
 @inline(never)
@@ -23,7 +23,7 @@ package func expect<Value: Equatable>(
     throw CheckFailure("\(what()): found \(short(found)), expected \(short(expected))", file, line)
 }
 
-/// Ends the case when the value is nil, else returns it.
+/// Ends the case if the value is nil, else returns it.
 @inline(never)
 package func expectSome<Value>(
     _ found: Value?, _ what: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line

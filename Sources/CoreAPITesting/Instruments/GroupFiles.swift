@@ -4,7 +4,7 @@ internal import Platform
 struct GroupFiles: Sendable {
     let directory: String
 
-    /// A file as it is at a moment.
+    /// The content of a file at one moment.
     struct Content: Hashable, Sendable {
         let identity: FileStatus.Identity
         let modifiedSeconds: Int
@@ -13,7 +13,7 @@ struct GroupFiles: Sendable {
         let bytes: [UInt8]?
     }
 
-    /// Returns the content of every file and every directory by its path, that of the group's directory included.
+    /// Returns the content of every file and every directory by its path, including the group's directory.
     func contents() throws -> [String: Content] {
         var found: [String: Content] = [:]
         for (path, status) in try statuses() {

@@ -13,7 +13,7 @@ final class HistoryRecorder: Sendable {
 
     /// Makes one random call.
     ///
-    /// - Parameter known: The entry that the caller saw last, for its conditions.
+    /// - Parameter known: The entry that the caller saw last, for its guards.
     func call(
         _ store: any SharedStore, known: inout Entry?, using random: inout SeededRandom
     ) async throws -> RegisterOperation {
@@ -85,7 +85,7 @@ struct RegisterOperation: Sendable {
         case write(Int)
         /// A deletion.
         case delete
-        /// A write on condition that `expected` stands there; nil for an absent key.
+        /// A write with the guard that the value is `expected`; nil for an absent key.
         case exchange(expected: Int?, new: Int, succeeded: Bool, found: Int?)
     }
 
@@ -95,8 +95,8 @@ struct RegisterOperation: Sendable {
     /// A number drawn after the call had returned.
     let ended: Int
 
-    /// Returns the value after the call when `state` was there before it; the outer nil when the call cannot have
-    /// returned its result.
+    /// Returns the value after the call if `state` was the value before; the outer nil if the call cannot have returned
+    /// its result then.
     func applied(to state: Int?) -> Int?? {
         switch call {
         case .read(let seen): seen == state ? .some(state) : .none
@@ -112,12 +112,12 @@ struct RegisterOperation: Sendable {
 /// Checks whether concurrent calls on one key can be put into one order that agrees with their results and with the
 /// order in real time of those that did not overlap.
 ///
-/// The history comes in windows, between which no call is in flight: each window is searched by itself, starting from
-/// every state in which the windows before it can have ended. A window has at most 64 calls.
+/// The history is divided into windows at moments without a pending call. Each window is searched separately, from
+/// every state in which the previous windows can have ended. A window has at most 64 calls.
 ///
 /// Source: Wing, Gong: Testing and Verifying Concurrent Objects, 1993; Lowe: Testing for Linearizability, 2017.
 struct LinearizabilityChecker {
-    /// The states in which the key can be now; empty when the history was not linearizable.
+    /// The states in which the key can be now; empty if the history was not linearizable.
     private(set) var possibleStates: Set<Int?> = [nil]
 
     private struct Point: Hashable {
@@ -131,7 +131,7 @@ struct LinearizabilityChecker {
     mutating func check(_ window: [RegisterOperation]) -> Bool {
         precondition(window.count <= 64, "A window has at most 64 calls, this one has \(window.count).")
         let all: UInt64 = window.count == 64 ? .max : (1 << UInt64(window.count)) - 1
-        // The calls that must come before each call, because they had ended when it began.
+        // The calls that must precede each call, because they had ended when it began.
         let before = window.map { call in
             window.indices.reduce(into: UInt64(0)) { mask, other in
                 if window[other].ended < call.began { mask |= 1 << UInt64(other) }

@@ -1,6 +1,6 @@
 package import CoreAPI
 
-/// The seed of a randomised test. As the argument of a test it stands in the name of the case, so a failure names it:
+/// The seed of a randomised test. As the argument of a test it is part of the case's name, so a failure names it:
 ///
 /// ```swift
 /// @Test(arguments: Seed.several(8))

@@ -21,7 +21,7 @@ package func attempt<Value>(_ call: () async throws -> Value) async throws -> Re
     }
 }
 
-/// Returns the code of the error that a call throws; nil when it throws none.
+/// Returns the code of the error that a call throws; nil if it succeeds.
 package func code<Value>(of call: () async throws -> Value) async throws -> SharedCoreError.Code? {
     switch try await attempt(call) {
     case .success: nil

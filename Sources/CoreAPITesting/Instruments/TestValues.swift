@@ -33,7 +33,7 @@ enum RandomTransaction {
     }
 }
 
-/// Keys that stores have stumbled over. None of them means anything here but its bytes.
+/// Keys with which stores have had trouble. Here they are only bytes.
 enum HostileKeys {
     static let all: [String] =
         paths + escapes + controls + letters + [String(repeating: "k", count: 512), String(repeating: "😀", count: 128)]
@@ -62,7 +62,7 @@ enum HostileKeys {
     ]
 }
 
-/// Values that say whether they are whole: a checksum, then random bytes.
+/// Values with a checksum that shows whether they are complete, followed by random bytes.
 enum Checksummed {
     /// A value that holds the bytes of two others.
     struct Torn: Error, CustomStringConvertible {

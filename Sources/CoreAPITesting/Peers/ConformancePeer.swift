@@ -18,7 +18,7 @@ internal import Wormholes
 public struct ConformancePeer: Sendable {
     public typealias Opening =
         @Sendable (_ address: String, SessionDescription) async throws(SharedCoreError) -> any SharedGroup
-    /// Answers a command that the suite does not know; nil when the program does not know it either.
+    /// Answers a command that the suite does not know; returns nil if the program does not know it either.
     public typealias Command =
         @Sendable (_ name: String, _ arguments: [String], any SharedGroup) async throws(SharedCoreError) -> String?
 
@@ -27,7 +27,8 @@ public struct ConformancePeer: Sendable {
     let run: Command
 
     /// - Parameters:
-    ///   - arm: Takes the place at which the process stops or dies next, as `<place>:stop` or `<place>:kill`.
+    ///   - arm: Called with the fail point at which the process must stop or die next, as `<place>:stop` or
+    ///     `<place>:kill`.
     ///   - others: Commands of the program's own.
     ///   - open: Joins the group with an address of ``ConformanceGroup/address``.
     public init(
@@ -41,7 +42,7 @@ public struct ConformancePeer: Sendable {
         self.open = open
     }
 
-    /// Takes a command from each line of the standard input and answers each with one line, until the input ends.
+    /// Reads commands from standard input, one each line, and answers each with one line, until the input ends.
     public func serve() async {
         let session = PeerSession(self)
         guard Self.answer("ok \(OwnProcess.pid)") else { return }
@@ -75,7 +76,7 @@ enum PeerMailboxes {
         for number in 0..<count { try await wormhole.send(Parcel(sender: sender, number: number), to: .queue) }
     }
 
-    /// Takes parcels for ever, and writes each into the dictionary in the commit that acknowledges it.
+    /// Takes parcels until the process ends. The commit that acknowledges a parcel also writes it into the dictionary.
     static func consume(in group: any SharedGroup) async throws {
         for try await message in try await Wormhole(group).consume(.queue) {
             let parcel = try message.message
@@ -86,7 +87,7 @@ enum PeerMailboxes {
             do throws(SharedCoreError) {
                 _ = try await group.commit(transaction)
             } catch {
-                // Not the take of one that lost it, which another one has then.
+                // Not an error if another consumer has the take by now.
                 if error.guardFailure?.condition == .absent(done) {
                     try await group.put(Key("twice/\(parcel.sender)/\(parcel.number)"), [])
                 }
@@ -104,7 +105,7 @@ enum SignalStorm {
 
     static func begin() {
         var action = sigaction()
-        // Without SA_RESTART: calls give EINTR.
+        // Without SA_RESTART, so that system calls return EINTR.
         action.sa_flags = 0
         action.__sigaction_handler.sa_handler = { _ in SignalStorm.counter.wrappingAdd(1, ordering: .relaxed) }
         sigaction(SIGALRM, &action, nil)

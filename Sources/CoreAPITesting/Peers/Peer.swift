@@ -1,7 +1,8 @@
 internal import CoreAPI
 package import Platform
 
-/// A second process that runs ``ConformancePeer``, driven line by line. It is killed when the last reference goes.
+/// A second process that runs ``ConformancePeer``, driven line by line. It is killed when the last reference is
+/// released.
 package final class Peer: Sendable {
     /// The process, for its signals and its end.
     package let process: ChildProcess
@@ -10,7 +11,7 @@ package final class Peer: Sendable {
     /// Starts a peer.
     ///
     /// - Parameters:
-    ///   - environment: Variables that are set for it; one of nil is taken away.
+    ///   - environment: Variables that are set for it; nil removes a variable.
     ///   - arguments: The command that runs before it, such as a change of the user.
     ///   - note: Called with each line in either direction.
     package init(
@@ -52,7 +53,7 @@ package final class Peer: Sendable {
         return line
     }
 
-    /// Sends a command and gives its answer, without the leading "ok".
+    /// Sends a command and returns its answer, without the leading "ok".
     @discardableResult
     package func tell(_ command: String, timeout: Duration = TestTimeout.usual) async throws -> String {
         try send(command)
@@ -61,8 +62,8 @@ package final class Peer: Sendable {
 
     /// Returns the answer to a command that was sent, without the leading "ok".
     ///
-    /// - Throws: ``PeerRefusal`` when the answer is no success; ``HarnessLimitation`` when the program says that it cannot do such a
-    ///   command at all, as `limitation <reason>`.
+    /// - Throws: ``PeerRefusal`` if the answer is not a success; ``HarnessLimitation`` if the program answers that it
+    ///   does not support the command, as `limitation <reason>`.
     @discardableResult
     package func done(timeout: Duration = TestTimeout.usual) async throws -> String {
         let line = try await answer(timeout: timeout)
@@ -100,10 +101,10 @@ package final class Peer: Sendable {
         }
     }
 
-    /// Sends it a signal; does nothing when its end was waited for.
+    /// Sends it a signal. Does nothing if its end was awaited.
     package func signal(_ signal: ProcessSignal) { process.signal(signal) }
 
-    /// Kills it and waits until it is gone, if that has not happened yet.
+    /// Kills it, unless it has ended, and waits until it has ended.
     package func killNow() async { await process.killNow() }
 
     /// Waits until it has stopped itself.
@@ -116,15 +117,15 @@ package final class Peer: Sendable {
         try await eventually("the peer \(pid) ends", timeout: timeout) { process.ended != nil }
     }
 
-    /// Kills it, and does not wait for it as a parent: it stays as a zombie until the last reference goes.
+    /// Kills it without reaping it: it stays a zombie until the last reference is released.
     package func becomesZombie(timeout: Duration = TestTimeout.usual) async throws {
         process.killLeavingZombie()
-        // Its first thread may be one before the others have ended.
+        // Its first thread may be a zombie before the others have ended.
         try await eventually("the peer \(pid) ends", timeout: timeout) { process.identity.liveness == .dead }
     }
 }
 
-/// An answer of a peer that is no success.
+/// An answer of a peer that is not a success.
 package struct PeerRefusal: Error, CustomStringConvertible {
     package let answer: String
 

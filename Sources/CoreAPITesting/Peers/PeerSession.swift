@@ -45,7 +45,7 @@ internal import Wormholes
 final class PeerSession: Sendable {
     private struct State {
         var group: (any SharedGroup)?
-        /// Groups that stay open beside the one that commands mean.
+        /// Groups that stay open beside the one to which commands apply.
         var former: [any SharedGroup] = []
         var observed: (count: UInt64, state: UInt64) = (0, 0)
         var watched = Watched()
@@ -118,7 +118,7 @@ final class PeerSession: Sendable {
                 .description
         case "get":
             guard let entry = try await group.get(key(arguments, 0)) else { return "nothing" }
-            // An answer is one line, for any stored value.
+            // An answer is one line, whatever the stored value.
             return "value " + String(decoding: entry.value.map { $0 == 0x0a ? 0x20 : $0 }, as: UTF8.self)
         case "delete":
             return try await group.delete(key(arguments, 0)).revision.description
@@ -147,7 +147,7 @@ final class PeerSession: Sendable {
             let value = [UInt8](repeating: 7, count: number(arguments, 0))
             for index in 0..<1_000_000 {
                 do throws(SharedCoreError) {
-                    // Keys of its size: a small value in place of a larger one would give space back.
+                    // A separate key for each size: a small value in place of a larger one would free space.
                     try await group.put(Key("full/\(value.count)/\(index)"), value)
                 } catch {
                     return "\(error.code) \(index)"
@@ -261,7 +261,7 @@ final class PeerSession: Sendable {
         state.withLock { $0.crowd = Task { await crowd.run() } }
     }
 
-    /// Returns the settings of a word; `none` is the empty word.
+    /// Parses the settings; `none` is the empty word.
     private func settings(_ word: String) throws(SharedCoreError) -> PlayerSettings {
         do throws(PeerRefusal) {
             return try PlayerSettings(word == "none" ? "" : word)

@@ -1,6 +1,6 @@
 package import CoreAPI
 
-/// The context of a case: groups of the backend under test, a seed, and a place to write down what happened.
+/// The context of a case: groups of the backend under test, a seed, and notes about the run.
 package final class CaseContext: Sendable {
     package let harness: any ConformanceHarness
     /// The seed of the random choices of the case.
@@ -32,7 +32,7 @@ package final class CaseContext: Sendable {
         return result
     }
 
-    /// Writes down a line that is shown when the case fails.
+    /// Records a line that is shown if the case fails.
     package func note(_ line: String) {
         notes.update { $0.append(line) }
     }
@@ -40,7 +40,8 @@ package final class CaseContext: Sendable {
     /// The conditions of the run that differ from the title of the case.
     var remarks: [String] { ranWith.value }
 
-    /// Returns one of two numbers, by the cost of a commit; the result says so when it is the one for costly commits.
+    /// Returns one of two numbers, by the cost of a commit. The result of the case has a remark if it is the one for
+    /// costly commits.
     ///
     /// - Parameter what: The subject of the number: "posts in each commit".
     package func number<Number: BinaryInteger>(
@@ -53,7 +54,7 @@ package final class CaseContext: Sendable {
         return costly
     }
 
-    /// Ends the groups of a case that failed or was given up.
+    /// Ends the groups of a case that failed or was abandoned.
     func end() async {
         for group in groups.value { await group.end() }
     }
@@ -69,8 +70,8 @@ extension CaseContext {
     /// Runs a scenario of Mains and Executors in a fresh group, and checks it at its end by the timeline and the
     /// witness.
     ///
-    /// - Parameter superseded: How many cores at least run beside a newer one that has superseded them; nil when none
-    ///   may.
+    /// - Parameter superseded: The least number of cores that must run beside a newer one that has superseded them; nil
+    ///   if none may.
     package func withTroupe(
         _ settings: GroupSettings = GroupSettings(), superseded: Int? = nil,
         _ body: (Troupe) async throws -> Void

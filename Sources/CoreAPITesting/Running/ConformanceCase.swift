@@ -1,9 +1,9 @@
 public import CoreAPI
 
-/// One rule of the contract, or a part of it, as something that can be tried on any backend.
+/// A test of one rule of the contract, or a part of it, that can run on any backend.
 ///
-/// A case is a value: it knows nothing of a test framework. Adapters give each case a result of its own in Swift
-/// Testing and in XCTest; ``run(on:seed:timeout:)`` runs it anywhere.
+/// A case is a value that does not depend on a test framework. Adapters report the result of each case in Swift Testing
+/// and in XCTest; ``run(on:seed:timeout:)`` runs it anywhere.
 public struct ConformanceCase: Hashable, Sendable, Identifiable, CustomStringConvertible {
     package typealias Body = @Sendable (CaseContext) async throws -> Void
 
@@ -16,13 +16,14 @@ public struct ConformanceCase: Hashable, Sendable, Identifiable, CustomStringCon
     public let promises: Set<Capability>
     /// The failure that a commit must survive on the backend, for a case about a group that all participants have left.
     public let durability: Durability?
-    /// The fault of a server or of a connection that the case causes; nil for none. Where a harness cannot cause it, the case is skipped.
+    /// The fault of a server or of a connection that the case causes; nil for none. If the harness cannot cause it, the
+    /// case is skipped.
     public let fault: ServerFault?
     /// The time that the case may take, on a slow and busy machine.
     public let timeLimit: Duration
     private let body: Body
 
-    /// - Parameter id: The number of the rule and a letter. Rules that the case also tries stand in the title.
+    /// - Parameter id: The number of the rule and a letter. The title has the other rules that the case tests.
     package init(
         _ id: String, _ title: String, promises: Set<Capability> = [], durability: Durability? = nil,
         fault: ServerFault? = nil, timeLimit: Duration = .seconds(300), body: @escaping Body
@@ -67,7 +68,7 @@ public struct CaseResult: Sendable {
     public let remarks: [String]
     /// The time that it took.
     public let duration: Duration
-    /// The seed of the random choices; with the same seed the case makes the same ones.
+    /// The seed of the random choices; the same seed gives the same choices.
     public let seed: UInt64
 }
 
@@ -75,7 +76,7 @@ public struct CaseResult: Sendable {
 public enum CaseOutcome: Hashable, Sendable {
     /// The rule holds.
     case passed
-    /// The rule is broken, or another error came in between; the text names the check, the value that was found and the
+    /// The rule was broken, or another error occurred. The text names the check, the value that was found and the
     /// expected one.
     case failed(String)
     /// The backend declares that it does not make these promises, and refused at open a caller that required them.
@@ -106,10 +107,10 @@ public enum CaseOutcome: Hashable, Sendable {
 }
 
 extension ConformanceCase {
-    /// Tries the rule on a backend. If its task is cancelled meanwhile, the outcome is ``CaseOutcome/interrupted``.
+    /// Tests the rule on a backend. If the task is cancelled meanwhile, the outcome is ``CaseOutcome/interrupted``.
     ///
     /// - Parameters:
-    ///   - harness: How to get at the backend.
+    ///   - harness: The access to the backend.
     ///   - seed: The seed of the random choices; nil for a random one. The result names it.
     ///   - timeout: The time that the case may take; nil for its own ``timeLimit``.
     public func run(
@@ -136,7 +137,7 @@ extension ConformanceCase {
         } catch {
             outcome = .failed("\(error)" + context.report(seed: seed))
         }
-        // Ending the groups may hang as well, on a backend that is broken enough.
+        // Ending the groups may hang as well if the backend is broken.
         do { try await withTimeout(TestTimeout.usual, "the groups of the case end") { await context.end() } } catch {}
         return CaseResult(
             conformanceCase: self, outcome: outcome, remarks: context.remarks, duration: began.duration(to: clock.now),

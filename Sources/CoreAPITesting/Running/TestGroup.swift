@@ -55,16 +55,16 @@ package final class TestGroup: Sendable {
     /// Holds a handle up as a stop of its process would.
     package func stop(_ handle: any SharedGroup) async throws { try await group.simulateStop(of: handle) }
 
-    /// Lets a handle go on.
+    /// Continues a handle.
     package func `continue`(_ handle: any SharedGroup) async throws { try await group.simulateContinue(of: handle) }
 
     /// Holds up everything between a handle and the server.
     package func cut(_ handle: any SharedGroup) async throws { try await group.cut(handle) }
 
-    /// Lets through what was held up.
+    /// Delivers the data that was held back.
     package func mend(_ handle: any SharedGroup) async throws { try await group.mend(handle) }
 
-    /// Delays everything that a handle is told.
+    /// Delays all data to a handle.
     package func delay(_ handle: any SharedGroup, by time: Duration) async throws {
         try await group.delay(handle, by: time)
     }
@@ -72,13 +72,13 @@ package final class TestGroup: Sendable {
     /// Kills the server and starts it again.
     package func restartServer() async throws { try await group.restartServer() }
 
-    /// Takes up the server's space.
+    /// Fills the server's storage.
     package func fillServer() async throws { try await group.fillServer() }
 
-    /// Gives the server its space back.
+    /// Frees the server's storage.
     package func emptyServer() async throws { try await group.emptyServer() }
 
-    /// Starts a second process and lets it join the group.
+    /// Starts a second process, which joins the group.
     package func join(arming place: String? = nil) async throws -> Peer {
         let peer = try await Peer.start(by: context.harness, noting: { [weak context] in context?.note($0) })
         if let place { try await peer.tell("arm \(place)") }
@@ -86,7 +86,7 @@ package final class TestGroup: Sendable {
         return peer
     }
 
-    /// Starts several processes and lets them join the group.
+    /// Starts several processes, which join the group.
     package func join(count: Int) async throws -> [Peer] {
         var peers: [Peer] = []
         for _ in 0..<count { peers.append(try await join()) }
@@ -131,7 +131,7 @@ package final class TestGroup: Sendable {
 }
 
 extension TestGroup {
-    /// Ends the case unless a process that joins now, and knows nothing but the address, finds a text under a key.
+    /// Ends the case unless a new process, which only knows the address, finds a text under a key.
     package func expectNewcomer(finds text: String, under key: Key) async throws {
         let newcomer = try await join()
         try expect(try await newcomer.tell("get \(key)"), is: "value \(text)", "what a newcomer finds under \(key)")
@@ -139,7 +139,7 @@ extension TestGroup {
 }
 
 extension SharedStore {
-    /// Returns the value under a key as text; nil when there is none.
+    /// Returns the value under a key as text; nil if there is none.
     package func text(_ key: Key) async throws(SharedCoreError) -> String? {
         try await get(key).map { String(decoding: $0.value, as: UTF8.self) }
     }

@@ -70,7 +70,7 @@ enum BatonBytesCases {
         }
     }
 
-    /// The ways in which a baton is over.
+    /// The ways in which a baton ends.
     private enum End: CaseIterable {
         case releasedWithoutOffer, sessionEnded, failed, removed, expired
     }
@@ -101,7 +101,7 @@ enum BatonBytesCases {
                     }
                 case .releasedWithoutOffer, .sessionEnded: break
                 }
-                // Another program may leave such a record. The bytes must not come back.
+                // Another program may leave such a record. The bytes must not become available again.
                 try await second.write(epoch, state: 1)
                 try expect(
                     try await second.fetch(epoch, under: next), is: .bytes(nil), "the bytes of one that is \(end)")

@@ -138,7 +138,8 @@ enum BatonCases {
             let call = try expectSome(try await Calls(troupe.observer).list().first, "the call")
             try expect(call.holder?.name, is: "executor", "its holder")
 
-            // Main's core goes on with what it got before, in vain; Main asks anew, and the call moves by a second offer.
+            // Main's core tries in vain with the bytes that it had fetched. Main then asks again, and the call moves by
+            // a second offer.
             try troupe.server.open("apply")
             try await main.thaw()
             try expect(try await main.tell("started").hasPrefix("owns "), "Main owns when it can run")
@@ -159,7 +160,8 @@ enum BatonCases {
         try await !isOneMachine(troupe) && troupe.observer.capabilities.features.contains(.batonBytes)
     }
 
-    /// Returns true if the two participants know that they are on one machine, where a call moves with descriptors too.
+    /// Returns true if the two participants know that they are on one machine, so that a call with descriptors can
+    /// move.
     private static func isOneMachine(_ troupe: Troupe) async throws -> Bool {
         let sessions = try await troupe.observer.sessions().filter { [.main, .executor].contains($0.role) }
         let machines = Set(sessions.map(\.process.bootID))

@@ -38,7 +38,7 @@ enum BurstCases {
             let owner = try await troupe.owningExecutor("owner", "hold-acknowledge=never", apart: true)
             let crowd = try await troupe.crowd(of: size)
             try await troupe.waits(size + 1)
-            // It stores its own message, and is killed before it has told the server.
+            // It stores its own message, and is killed before it has acknowledged it to the server.
             try troupe.receive("its-own")
             try await troupe.stored("its-own")
             try await owner.kill()

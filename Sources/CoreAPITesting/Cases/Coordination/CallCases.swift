@@ -137,7 +137,7 @@ enum CallCases {
             try expect(try await other.tell("sent 0"), is: "failed notFound", "a command for no call")
             try expect(try await executor.tell("call one ringing"), is: "written", "a call")
             try expect(try await executor.tell("call two ringing"), is: "written", "another")
-            // Sent before the holder listens, it waits.
+            // A command that was sent before the holder listens must wait.
             try await other.tell("send 1 answer one 60000")
             try await eventually("the command waits") { try await commandCount(in: troupe) == 1 }
             try await executor.tell("obey one accept")
@@ -186,7 +186,7 @@ enum CallCases {
             try await other.tell("send 1 answer ring 600000")
             try await eventually("it is taken") { try await executor.tell("obeyed ring") == "answer" }
             try await executor.kill()
-            // So that the group notices, also where none of the others waits for the core.
+            // `sessions()` makes the group notice the death, even if no other participant waits for the core.
             try await eventually("the call is lost") {
                 try await Calls(troupe.observer).list().map(\.state) == [.ended(.lost)]
             }
@@ -241,7 +241,7 @@ enum CallCases {
         }
     }
 
-    /// The entries that stand of commands.
+    /// Returns the number of entries about commands.
     private static func commandCount(in troupe: Troupe) async throws -> Int {
         try await troupe.observer.list(".sharedcore/calls/command").entries.count
     }

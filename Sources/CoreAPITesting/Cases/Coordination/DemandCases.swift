@@ -67,7 +67,7 @@ enum DemandCases {
             try troupe.receive("call-1", "call-2")
             try await troupe.stored("call-2")
             try await main.tell("leave")
-            // Also an expectation that is put and taken back again is one.
+            // An expectation that is put and removed again counts too.
             let recorder = try await WatchRecorder(troupe.observer, of: [".sharedcore/expectations", "looked"])
             let executor = try await troupe.executor()
             try await executor.ask("call-1")

@@ -50,7 +50,7 @@ enum FrozenHolderCases {
             }
             try await frozen.thaw()
             try expect(try await frozen.answer(), is: Troupe.answer("call-1", from: .inbox), "its own call")
-            // Its call comes from the inbox: it may be answered before this session has seen that it is fenced.
+            // Its call gets the message from the inbox, possibly before this session has seen that it is fenced.
             try await eventually("it has seen that it is fenced") {
                 try await troupe.entries().contains { $0.kind == .fenced }
             }

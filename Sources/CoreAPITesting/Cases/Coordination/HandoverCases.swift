@@ -19,7 +19,7 @@ enum HandoverCases {
             }
             let kinds = try await troupe.entries().map(\.kind)
             try expect(!kinds.contains(.killed) && !kinds.contains(.tookOver), "nobody was killed or fenced: \(kinds)")
-            // Its process goes on: the call that waits there is served by Main's core, and so is a new one.
+            // Its process continues: Main's core serves the call that waits there, and a new one.
             try troupe.receive("call-1", "call-2")
             try expect(try await executor.answer(), is: Troupe.answer("call-1", from: .inbox), "what it waited for")
             try await executor.ask("call-2", as: 2)

@@ -15,7 +15,7 @@ enum InboxCases {
             try await first.ask("call-1")
             try expect(try await first.answer(), is: Troupe.answer("call-1", from: .inbox), "what the first takes")
             let second = try await troupe.executor("second", apart: true)
-            // Taken and not acknowledged is waited for.
+            // A message that is taken but not acknowledged is still waited for.
             try await second.ask("call-1")
             try await troupe.waits(1)
             try await first.tell("giveBack 1")

@@ -36,7 +36,7 @@ enum KilledHolderCases {
         "C6e",
         "also where no death is noticed: a killed owner does not answer, so the next push and the next Main own"
     ) { context in
-        // One that cannot be seen is like one that is stopped.
+        // A process that cannot be seen counts as one that is stopped.
         if let limitation = context.harness.stopLimitation { throw limitation }
         try await context.withTroupe { troupe in
             let main = try await troupe.owningMain("first", apart: true)

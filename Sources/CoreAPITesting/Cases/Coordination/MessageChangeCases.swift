@@ -1,7 +1,7 @@
 internal import Coordination
 internal import CoreAPI
 
-/// C22: a message that is changed while it waits, while it is in hand, and afterwards.
+/// C22: a message that is changed while it waits, while a participant has it in hand, and afterwards.
 enum MessageChangeCases {
     static let all = [updates, withdrawals, mainAcknowledges]
 

@@ -1,7 +1,7 @@
 internal import Coordination
 internal import CoreAPI
 
-/// C8: where a message comes from.
+/// C8: the source of a message.
 enum MessageSourceCases {
     static let all = [ownCore, mainHasIt, mainGetsIt, mainGoesAway, mainIsKilled, mainFreezes, storeFirst]
 
@@ -31,7 +31,7 @@ enum MessageSourceCases {
             try troupe.receive("call-1")
             try await troupe.stored("call-1")
             let executor = try await troupe.executor()
-            // There is no time to wait for it; only a store that is slow to answer may let it ask again.
+            // The deadline has passed, so only a slow store may make it ask again.
             var answer = ""
             for number in 1...20 where answer != Troupe.answer("call-1", from: .inbox) {
                 try await executor.ask("call-1", as: number, timeout: .zero)
@@ -119,7 +119,7 @@ enum MessageSourceCases {
             try await troupe.stored("call-1")
             try expect(try troupe.server.waiting().count, is: 1, "what the server has after the commit")
             try await main.kill()
-            // If the death is only simulated, the dead core must not pass here either.
+            // The core of a process whose death is only simulated must not pass here either.
             try troupe.server.open("never")
 
             let executor = try await troupe.executor()

@@ -1,7 +1,7 @@
 internal import Coordination
 internal import CoreAPI
 
-/// C20, C21: what a message carries, and what tells it from others.
+/// C20, C21: the content of a message, and its identity.
 enum OpenMessageCases {
     static let all = [details, otherReleases, pages, sequences]
 
@@ -82,7 +82,8 @@ enum OpenMessageCases {
                     try await code { try await state("damage", hello("damage"), damage) }, is: .corrupt,
                     "what damaged details are: \(damage)")
             }
-            // An earlier program that knows no details may leave those of one message: they are no part of the next.
+            // An earlier program that does not know details may leave those of one message: they must not count for the
+            // next.
             try await store.put(".sharedcore/inbox/before/m", hello("before"))
             try await store.put(".sharedcore/inbox/before/d", [1] + text("poll"))
             let callID = try expectSome(CallID("before"), "a call-id")
@@ -96,7 +97,7 @@ enum OpenMessageCases {
     ) { context in
         try await context.withGroup { group in
             let inbox = try Inbox(try await group.open("store"))
-            // In another order than that of their names.
+            // In an order different from that of their names.
             let names = ["e", "a", "d", "b", "c"]
             for name in names {
                 try await inbox.store(
@@ -128,7 +129,7 @@ enum OpenMessageCases {
             let executor = try await troupe.executor()
             try await executor.ask("call-1", as: 1, sequence: "2")
             try await troupe.waits(1)
-            // No call waits for the first one, and its core goes on for the second.
+            // No call waits for the first message, and its core runs on for the second.
             try troupe.receive("call-1", .text(from: "ann", to: "bob", text: "one"), sequence: "1")
             try await troupe.stored("call-1")
             for _ in 1...2 {

@@ -52,8 +52,8 @@ enum OwnerCases {
                 let players = try await together(6) { number in
                     try await troupe.executor("executor-\(round)-\(number)", "linger=1")
                 }
-                // No core has a message for it, so it runs a core of its own or waits for the others'. A busy machine needs longer
-                // until one owns.
+                // No core has a message for it, so it runs its own core or waits for another's. On a busy machine it
+                // takes longer until a participant owns.
                 var timeout = Duration.milliseconds(300)
                 repeat {
                     let limit = timeout

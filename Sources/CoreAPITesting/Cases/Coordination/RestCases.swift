@@ -8,7 +8,7 @@ enum RestCases {
         frozenHolderHoldsUpNoCall, reasonsToBeAwake,
     ]
 
-    /// Runs a scenario with a Main at rest, where sessions have no lease.
+    /// Runs a scenario with a Main at rest, if sessions have no lease.
     private static func withSleeper(
         _ context: CaseContext, superseded: Int? = nil, wake: String = "", apart isApart: Bool = true,
         _ body: (_ troupe: Troupe, _ main: Player, _ holder: Player, _ epoch: Revision) async throws -> Void

@@ -87,7 +87,7 @@ enum WaitingCases {
     ) { context in
         try await context.withTroupe { troupe in
             _ = try await troupe.owningMain()
-            // No call polls by itself. Updates of the owner still make a call read: a missed message comes late.
+            // No call polls by itself. Updates of the owner still make a call read, so a missed message comes late.
             let settings = "look=3600000"
             for moment in InterruptionPoint.allCases {
                 let callID = "at-\(moment)"

@@ -101,7 +101,7 @@ enum LatestMailboxCases {
             for (round, (replay, latest, pending)) in expected.enumerated() {
                 let one = MailboxRecorder(try await wormhole.listen(to: .latest, replay: replay))
                 let all = MailboxRecorder(try await wormhole.listen(to: .queue, replay: replay))
-                // An armed listener receives this behind all replayed events.
+                // An armed listener receives this message after all replayed events.
                 let mark = Parcel(number: 100 + round)
                 try await wormhole.send(mark, to: .latest)
                 try await wormhole.send(mark, to: .queue)
@@ -157,7 +157,7 @@ enum LatestMailboxCases {
                 var random = context.random()
                 for try await event in slow {
                     limping.update { $0.append(event) }
-                    // It is slower than the sender, now and then; how much does not matter.
+                    // It is slower than the sender at random moments.
                     if random.once(in: 50) { try await Task.sleep(for: .milliseconds(20)) }
                 }
             }

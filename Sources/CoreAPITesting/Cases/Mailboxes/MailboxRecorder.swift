@@ -8,12 +8,12 @@ extension Recorder<[MailboxEvent<Parcel>]> {
     convenience init(_ events: MailboxEvents<Parcel>) {
         self.init([], cancel: { events.cancel() }) { box in
             var iterator = events.makeAsyncIterator()
-            // A case misses the events behind an error.
+            // After an error, the case fails because events are missing.
             while let event = try? await iterator.next() { box.update { $0.append(event) } }
         }
     }
 
-    /// The events that were received so far.
+    /// The events received so far.
     var heard: [MailboxEvent<Parcel>] { box.value }
 
     /// Waits until so many events were received.
@@ -23,7 +23,7 @@ extension Recorder<[MailboxEvent<Parcel>]> {
         }
     }
 
-    /// How many sends and clearings the events stand for.
+    /// The number of sends and clearings that the events represent.
     var total: UInt64 {
         heard.reduce(0) { sum, event in
             if case .lagged(let count) = event { sum + count } else { sum + 1 }

@@ -41,13 +41,13 @@ enum CenterCases {
             let store = try await group.open()
             let center = SharedNotificationCenter(store)
             let another = SharedNotificationCenter(try await group.open())
-            // One that no other run of the case has in this process.
+            // A name that no other run of the case in this process has.
             let name = try NotificationName("self.\(UInt64.random(in: .min ... .max))")
             let before = try await store.list().revision
             let notifications = try await another.notifications(named: name)
             for state in 1...3 as ClosedRange<UInt64> { try await center.post(name, state: state) }
             var (count, last) = (0 as UInt64, 0 as UInt64)
-            // One delivery or several: it depends on when each was taken.
+            // One delivery or several, depending on when each was taken.
             while count < 3 {
                 let delivery = try await withTimeout(TestTimeout.usual, "the posts of the other center") {
                     try await notifications.next()
@@ -78,7 +78,7 @@ enum CenterCases {
             for state in 1...20 as ClosedRange<UInt64> { try await center.post("news", state: state) }
             try expect(token.resume(), "it was suspended twice")
             try await center.post("news", state: 21)
-            // Something has come by now, if it is not held back.
+            // A delivery would have come by now, if it were not held back.
             let other = try await center.notifications(named: "news")
             try await center.post("news", state: 22)
             _ = try await withTimeout(TestTimeout.usual, "the post at another observer") { try await other.next() }
@@ -249,16 +249,16 @@ enum CenterCases {
             func cycle(_ count: Int) async throws {
                 for _ in 0..<count {
                     try await center.addObserver(forName: "news") { _ in }.cancel()
-                    // Its tasks come to their end behind this one.
+                    // Its tasks end after this.
                     await Task.yield()
                 }
             }
             try await cycle(cycles)
             let before = OwnResources.descriptorCount
             let growth = try await OwnResources.leastGrowth(batches: 10) { try await cycle(cycles) }
-            // One that stays behind has a task, a slot and a place in a table: 2 MB for a batch.
+            // A registration that is not removed has a task, a slot and an entry in a table: 2 MB for a batch.
             try expect(growth < 1 << 20, "a batch leaves less than 1 MiB, not \(growth) bytes")
-            // The process is shared with cases that run beside this one, and ten batches would leave ten times as many.
+            // Other cases run in this process, and ten batches would leave ten times as many descriptors.
             let descriptors = OwnResources.descriptorCount - before
             try expect(descriptors < cycles, "\(10 * cycles) cycles leave no descriptors, not \(descriptors)")
         }

@@ -1,6 +1,6 @@
 internal import CoreAPI
 
-/// N2, N3, N4, N6: the observers that are woken, by which posts, and how often.
+/// N2, N3, N4, N6: which posts wake which observers, and how often.
 enum DeliveryCases {
     static let all = [
         observersAreArmed, countsAddUp, untakenPostsAreMerged, drainedObserversWait, everybodyIsWoken, namesAreNoKeys,
@@ -118,7 +118,7 @@ enum DeliveryCases {
                 let number = names.firstIndex(of: name) ?? 0
                 try await recorder.reaches(UInt64(number + 1))
             }
-            // Any unexpected delivery has come by then.
+            // Any unexpected delivery would have come by then.
             for handle in handles { try await handle.sync() }
             for (name, recorder) in recorders {
                 let number = names.firstIndex(of: name) ?? 0

@@ -137,9 +137,9 @@ enum HolderEnd: String, CaseIterable {
     case killedAndNotWaitedFor = "killed and not waited for"
     case killedWithAChildLeft = "killed with a child left"
 
-    /// Lets a process end this way.
+    /// Ends a process in this way.
     ///
-    /// - Returns: The child that it has left, which the caller kills.
+    /// - Returns: The child that it has left. The caller must kill it.
     func happen(to peer: Peer) async throws -> ProcessHandle? {
         switch self {
         case .closed:
@@ -150,7 +150,7 @@ enum HolderEnd: String, CaseIterable {
             try await peer.becomesZombie()
         case .killedWithAChildLeft:
             let number = try expectSome(Int32(try await peer.tell("child")), "the number of the child")
-            // While its parent lives, the number means it.
+            // While its parent lives, the process id means this child.
             let child = try ProcessHandle(expectSome(ProcessIdentity(of: number), "the record of the child"))
             await peer.killNow()
             return child

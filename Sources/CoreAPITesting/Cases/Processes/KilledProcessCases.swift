@@ -29,7 +29,8 @@ enum KilledProcessCases {
         }
     }
 
-    /// Kills a process at each place of a commit that puts and posts, checks what it leaves, and has another one write.
+    /// Kills a process at each fail point of a commit that puts and posts, checks the state that it leaves, and lets
+    /// another one write.
     private static func killed(
         at places: [String], in context: CaseContext, watched: [String],
         _ check: (any SharedGroup, WatchRecorder) async throws -> Void
@@ -120,6 +121,6 @@ enum KilledProcessCases {
         }
     }
 
-    /// The time within which a waiter without a deadline of its own notices an update that it was not told of.
+    /// The time within which a waiter without a deadline of its own notices an update without a wake-up.
     private static let convergence: Duration = .seconds(10)
 }

@@ -171,7 +171,7 @@ enum ManyProcessesCases {
             try await peer.tell("observe news")
             peer.signal(.stop)
             try await peer.stopped()
-            // More than a queue of the system holds, where that does not take for ever.
+            // More than a queue of the system can contain, unless commits are so slow that it would take too long.
             let count: UInt64 = context.number(30_000, whereCommitsCost: 3000, of: "posts")
             for state in 1...count { try await store.post("news", state: state) }
             peer.signal(.continue)

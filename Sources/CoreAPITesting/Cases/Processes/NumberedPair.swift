@@ -1,7 +1,6 @@
 internal import CoreAPI
 
-/// Two values that one transaction writes, from which it can be told which number they are of, and whether they are
-/// whole.
+/// Two values that one transaction writes. They show their common number, and whether they are complete.
 enum NumberedPair {
     /// Returns the value of a number.
     static func value(_ number: Int, byteCount: Int) -> [UInt8] {
@@ -19,7 +18,7 @@ enum NumberedPair {
         ])
     }
 
-    /// Returns the number of a pair that stands in a store; nil when there is none.
+    /// Returns the number of the pair in a store; nil if there is none.
     ///
     /// - Throws: ``CheckFailure`` when a value is torn or the two are not of one transaction.
     static func read(

@@ -1,7 +1,7 @@
 internal import CoreAPI
 internal import Platform
 
-/// S4, S10, S12, W1 to W3: what holds while a connection is cut or slow, and when the server ends or is full.
+/// S4, S10, S12, W1 to W3: the rules that hold while a connection is cut or slow, and when the server ends or is full.
 enum ServerFaultCases {
     static let all = [
         commitsOverACut, readsOverACut, killedServer, fullServer, lateSnapshot, lateStart, watchOverACut, lateNews,
@@ -26,7 +26,7 @@ enum ServerFaultCases {
         }
     }
 
-    /// Returns the code with which a call ends in time; nil for one that succeeds.
+    /// Returns the code with which a call ends in time; nil if it succeeds.
     private static func end(
         _ what: String, of call: @escaping @Sendable () async throws -> Void
     ) async throws -> SharedCoreError.Code? {
@@ -49,7 +49,7 @@ enum ServerFaultCases {
             try expect(code == .unavailable || code == .outcomeUnknown, "the commit is unavailable or unknown")
             try expect(try await far.state(of: "done").count, is: 1, "what has passed the cut")
             try await group.mend(near)
-            // What was held up has arrived before the answer to this.
+            // Everything that was held back has arrived before the answer to this.
             _ = try await answered("the handle is answered again") { () throws(SharedCoreError) in
                 try await near.put("answered", [1])
             }
@@ -111,7 +111,7 @@ enum ServerFaultCases {
                             codes.update { $0[key] = .some(nil) }
                         } catch {
                             codes.update { $0[key] = error.code }
-                            // The session did not survive; this writer has nothing more to say.
+                            // The session did not survive, so this writer ends.
                             if error.code == .sessionEnded { return }
                             try? await Task.sleep(for: .milliseconds(5))
                         }
@@ -165,7 +165,7 @@ enum ServerFaultCases {
                     .put(Key("large/\(number)"), [UInt8](repeating: number, count: 512 << 10), .persistent),
                 ])
             }
-            // A server may have space of its own left.
+            // A server may have spare space.
             var refused: UInt8 = 0
             var code: SharedCoreError.Code?
             while code == nil, refused < 64 {

@@ -55,7 +55,7 @@ enum StoppedProcessCases {
         let clock = ContinuousClock()
         try await context.atEach(places.beforePublication + places.afterPublication) { place, group in
             let store = try await group.open()
-            // Some places are passed only when there is a listener to tell.
+            // Some fail points are passed only if there is a listener to wake.
             let watch = try await store.watch("key", from: .now)
             defer { watch.cancel() }
             var ordinary: [Duration] = []

@@ -63,7 +63,7 @@ enum ReaderCases {
                     last = count
                 }
                 await reader.close()
-                // Behind a commit that has returned since, so that each round has another one.
+                // After another commit has returned, so that each round has a different one.
                 try await eventually("a later commit returns") { returned.update { $0 } > least }
             }
             writing.cancel()
@@ -87,7 +87,7 @@ enum ReaderCases {
             do {
                 for round in 0..<2 {
                     let reader = try await group.openToRead()
-                    // Behind a hub the group is there as long as the hub is.
+                    // Behind a hub the group exists as long as the hub does.
                     try expect(reader.capabilities.backend, is: "zmq", "the backend that has a group in round \(round)")
                     try expect(try await reader.list().revision, is: .zero, "where the group stands")
                 }

@@ -1,7 +1,7 @@
 internal import CoreAPI
 
 /// L1, L3, S15: deaths and stops of participants as a harness simulates them in one process, so that the modules above
-/// can be tested without processes. They keep the rules of the real ones.
+/// can be tested without processes. They follow the rules of real deaths and stops.
 enum SimulatedFaultCases {
     static let all = [stoppedParticipants, killedParticipants, killedWhileStopped]
 

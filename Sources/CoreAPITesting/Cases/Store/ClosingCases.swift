@@ -97,7 +97,8 @@ enum ClosingCases {
         try await context.withGroup { group in
             let witness = try await group.open()
             var total = 0
-            // A close waits for a hub within bounds: an answer may stay out where the machine stands still for longer.
+            // A close waits for a hub for a limited time: if the machine stands still for longer, an outcome may be
+            // unknown.
             var unknownRounds = 0
             for round in 0..<20 {
                 let store = try await group.open()
@@ -183,7 +184,7 @@ enum ClosingCases {
                     switch outcome {
                     case nil: done += 1
                     case .cancelled: break
-                    // The server that agrees on the order is far away, and did not answer promptly.
+                    // The server is far away, and did not answer promptly.
                     case .outcomeUnknown: unknown += 1
                     default:
                         try expect(false, "a commit is done, `cancelled` or unknown, and this is \(outcome as Any)")
@@ -259,8 +260,8 @@ enum ClosingCases {
                 for _ in 0..<Int.random(in: 0...12, using: &random) { await Task.yield() }
                 let transaction = Transaction(
                     operations: [.put("k", [UInt8(round % 256)], .persistent), .post("news", state: nil)])
-                // The cancellation comes while the commit is on its way, right after its updates, or after the tasks
-                // were resumed with these and before they go on.
+                // The cancellation comes during the commit, right after its updates, or after its tasks were resumed by
+                // these and before they continue.
                 if round % 3 == 1 { await executor.hold() }
                 if round.isMultiple(of: 3) {
                     async let commit = store.commit(transaction)

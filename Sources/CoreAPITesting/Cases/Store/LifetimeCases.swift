@@ -135,7 +135,7 @@ enum LifetimeCases {
             try await store.put("recreated", [2], lifetime: short)
             clock.advance(by: .seconds(10) + grace)
             try await onlyThese(["kept", "recreated", "refreshed"], standIn: store)
-            // 1 ns before the end.
+            // 1 ns before the end of its lifetime.
             clock.advance(by: .seconds(90) - grace - .nanoseconds(1))
             let listed = try await store.list().entries.map(\.key)
             try expect(listed, is: ["kept", "recreated", "refreshed"], "what was written again, to its last moment")
@@ -244,7 +244,7 @@ enum LifetimeCases {
         }
     }
 
-    /// Waits until these keys and no others stand.
+    /// Waits until exactly these keys exist.
     private static func onlyThese(_ keys: [Key], standIn store: any SharedStore) async throws {
         var found: [Key] = []
         try await eventually("only \(keys) stand, not \(found)") {

@@ -15,7 +15,7 @@ enum LimitCases {
         try await context.withGroup { group in
             let store = try await group.open()
             let limits = store.capabilities.limits
-            // Less when a transaction or the store is full before a value is.
+            // Less if a transaction or the store is full before a value reaches its limit.
             let room = min(limits.transactionByteCount, limits.storeByteCount) - 1
             let limit = try trying(min(limits.valueByteCount, room))
             let accepted = try await store.put("k", [UInt8](repeating: 1, count: limit))
@@ -44,7 +44,8 @@ enum LimitCases {
             let store = try await group.open()
             let limits = store.capabilities.limits
             let limit = try trying(min(limits.transactionByteCount, limits.storeByteCount))
-            // Values of nearly one size, each below its own limit, under keys of six bytes: together exactly the limit.
+            // Values of nearly equal size, each below its own limit, with keys of six bytes: together exactly the
+            // limit.
             let count = limit / min(limits.valueByteCount, 1 << 20) + 1
             let keys = try (0..<count).map { try Key("k" + String(100_000 + $0).dropFirst()) }
             func transaction(of byte: UInt8, and extra: Int = 0) -> Transaction {
@@ -216,7 +217,7 @@ enum LimitCases {
                 try await refuses(
                     "what lives with a session but is large",
                     .put("o", [UInt8](repeating: 3, count: 16 << 10), .session))
-                // As a release: what is told goes with the deletion.
+                // As in a release: the entry about it is in the commit of the deletion.
                 _ = try await store.commit(
                     Transaction(operations: [
                         .delete("owner"), .put("told/2", [UInt8](repeating: 2, count: 200), .persistent),
@@ -286,7 +287,7 @@ enum LimitCases {
         }
     }
 
-    /// Returns a size that a case tries, unless it is too large for the memory of any machine.
+    /// Returns a size that a case can try, unless it is too large for the memory of any machine.
     private static func trying(_ byteCount: Int) throws -> Int {
         guard byteCount <= 64 << 20 else {
             throw HarnessLimitation("the declared limit of \(byteCount) bytes is too large to be tried")

@@ -1,6 +1,6 @@
 internal import CoreAPI
 
-/// S3, S8, S10, L1: the state that is kept when all participants leave, and when the machine starts again.
+/// S3, S8, S10, L1: the state that is kept when all participants leave, and when the machine restarts.
 enum RestartCases {
     static let revisions = [revisionsRiseOverRestarts]
     static let lifetimes = [machineStartsAgain, dueWhileNobodyLooked]

@@ -137,7 +137,7 @@ enum TransactionCases {
         }
     }
 
-    /// Makes transfers of one between random accounts; gives how many came through.
+    /// Makes transfers of one unit between random accounts, and returns how many succeeded.
     private static func move(
         between accounts: [Key], in store: any SharedStore, seed: UInt64
     ) async throws -> Int {

@@ -24,7 +24,7 @@ enum SlowConsumerCases {
             else {
                 return try expect(false, "the consumer is told that it lagged")
             }
-            // The snapshot may end before the last commit; the rest comes as changes then.
+            // The snapshot may end before the last commit; the rest then comes as changes.
             var mirror = WatchMirror(previousValues: store.capabilities.features.contains(.previousValues))
             mirror.apply(.snapshot(snapshot))
             while mirror.revision < last {
@@ -102,7 +102,7 @@ enum SlowConsumerCases {
                 for _ in 0..<count { try await store.put("k", [UInt8](repeating: 1, count: 2000)) }
             }
             try await write(1000)
-            // The changes of a batch take 4 MB when they are kept once, and more when each watch keeps them.
+            // The changes of a batch take 4 MB if they are kept once, and more if each watch keeps them.
             let growth = try await OwnResources.leastGrowth(batches: 6) { try await write(2000) }
             try expect(growth < 3 << 20, "a batch of changes costs less than 3 MiB, not \(growth) bytes")
             withExtendedLifetime(stuck) {}

@@ -1,7 +1,7 @@
 package import Coordination
 package import CoreAPI
 
-/// Keeps batons as usual, and reaches no other keeper, as if that were on another machine.
+/// Keeps batons as usual, but cannot reach other keepers, as if they were on another machine.
 package struct AfarTransport: BatonTransport {
     package init() {}
 

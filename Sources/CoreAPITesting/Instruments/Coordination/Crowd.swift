@@ -1,7 +1,7 @@
 internal import Coordination
 internal import CoreAPI
 
-/// Executors of one process that are all woken at once, each for a message of its own: `call-<number>`.
+/// Executors of one process that all start at once, each for its own message: `call-<number>`.
 struct Crowd: Sendable {
     let numbers: Range<Int>
     let server: SharedServer
@@ -27,7 +27,7 @@ struct Crowd: Sendable {
         }
     }
 
-    /// Asks for everything and returns when all has been answered and every core has stopped.
+    /// Makes all requests, and returns when all were answered and every core has stopped.
     func run() async -> Count {
         await withTaskGroup(of: Count.self) { tasks in
             for number in numbers { tasks.addTask { await serve("call-\(number)") } }

@@ -1,8 +1,8 @@
 internal import Coordination
 package import CoreAPI
 
-/// The witness of a case's cores: locks of a file, which also notes its observations beside the store, so that a case
-/// need not believe the timeline.
+/// The witness of a case's cores: locks of a file. It also records its observations outside of the store, so that a
+/// case need not rely on the timeline.
 struct NotingWitness: Witness {
     private let locks: FileWitness
     private let server: SharedServer
@@ -15,12 +15,12 @@ struct NotingWitness: Witness {
     }
 
     func begin(epoch: Revision) throws(SharedCoreError) -> any WitnessHold {
-        // Noted before the lock shows, so that a process that sees it finds its core.
+        // Recorded before the lock is taken, so that a process that sees the lock finds the core's record.
         server.noteCore(of: epoch)
         let hold = try locks.begin(epoch: epoch)
         life.atEnd { hold.end() }
-        // A process that ends keeps its locks until the system has closed its files. The check is made now: a core that
-        // ran beside this one and was killed later is no excuse.
+        // A process that ends keeps its locks until the system has closed its files. The check is made now: that a core
+        // which ran beside this one is killed later does not count.
         for other in hold.others where !server.isEnding(other) {
             server.note(OverlapSight(epoch: epoch, other: other))
         }
@@ -32,7 +32,7 @@ struct NotingWitness: Witness {
 package struct OverlapSight: Hashable, Sendable {
     /// The epoch of the core that began.
     package let epoch: Revision
-    /// The epoch of the one that ran.
+    /// The epoch of the core that was running.
     package let other: Revision
 
     package init(epoch: Revision, other: Revision) {

@@ -28,7 +28,7 @@ package final class Player: Sendable {
         place = .apart(peer)
     }
 
-    /// Tells it to do something, and gives its answer: see ``PlayerSession``.
+    /// Sends it a command, and returns its answer: see ``PlayerSession``.
     @discardableResult
     package func tell(_ command: String, timeout: Duration = TestTimeout.usual) async throws -> String {
         switch place {
@@ -45,7 +45,7 @@ package final class Player: Sendable {
     /// True after the case has killed the process.
     package var isDead: Bool { dead.value }
 
-    /// Kills it as SIGKILL does, and waits until it is gone.
+    /// Kills it as SIGKILL does, and waits until it has ended.
     package func kill() async throws {
         dead.update { $0 = true }
         switch place {
@@ -58,7 +58,7 @@ package final class Player: Sendable {
 
     /// Stops it as SIGSTOP does.
     ///
-    /// - Throws: ``HarnessLimitation`` where the backend does not stand it.
+    /// - Throws: ``HarnessLimitation`` if the backend does not support it.
     package func freeze() async throws {
         if let limitation = group.context.harness.stopLimitation { throw limitation }
         switch place {
@@ -69,7 +69,7 @@ package final class Player: Sendable {
         }
     }
 
-    /// Lets it go on.
+    /// Continues it.
     package func thaw() async throws {
         switch place {
         case .apart(let peer): peer.signal(.continue)

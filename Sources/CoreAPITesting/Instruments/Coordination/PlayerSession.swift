@@ -73,7 +73,7 @@ final class PlayerSession: Sendable {
         var environment = CoordinationEnvironment(
             clock: clock ?? SystemClock(), processes: isPlayed ? UnseenProcesses() : LocalProcessControl(),
             witness: NotingWitness(at: server, in: life))
-        // As far as the group knows, each such session has a machine of its own.
+        // As far as the group knows, each such session is on its own machine.
         if handle.session.process.bootID == BootID(high: 0, low: 0) { environment.system.batons = AfarTransport() }
         let core: @Sendable () -> any Core = { [life, contexts, requests, rests, openCalls, batons] in
             ServedCore(
@@ -342,8 +342,8 @@ final class PlayerSession: Sendable {
     }
 }
 
-/// The processes of participants that share one and only play to have their own: nothing can be seen of them, and they
-/// are not killed.
+/// The processes of participants that run in one process and only claim to have their own: their state cannot be seen,
+/// and they cannot be killed.
 struct UnseenProcesses: ProcessControl {
     func kill(_ process: ProcessIdentity, unless doubt: @Sendable () async -> String?) async -> KillResult {
         .impossible("its process is only played")

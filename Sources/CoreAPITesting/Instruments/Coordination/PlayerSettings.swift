@@ -1,16 +1,15 @@
 package import Coordination
 
-/// The way in which a test process takes part and the further actions of its core, as one word that goes to another
-/// process.
+/// The options of a test process, and the further actions of its core, as one word that can be sent to another process.
 ///
 /// `handover=500,answer=500,fence,hold-stop=gate`: milliseconds, and names of gates of the ``SharedServer``.
 package struct PlayerSettings: Hashable, Sendable {
-    /// Bounds that no test reaches unless it is about them, and a core that lingers briefly.
+    /// Time limits that no test reaches unless it is about them, and a core that lingers briefly.
     package var options = PlayerSettings.patient
-    /// The gates that the core waits at: before its start returns, before it fetches, between the storing and the
-    /// acknowledging of a message, before its stop returns, before it applies a baton.
+    /// The gates at which the core waits: before its start returns, before it fetches, between storing and
+    /// acknowledging a message, before its stop returns, before it applies a baton.
     var gates: [Gate: String] = [:]
-    /// A critical section that the core enters when it has started, and leaves at the gate `section`.
+    /// A critical section that the core enters after its start, and leaves at the gate `section`.
     var section: Duration?
     /// True if the core cannot start.
     var fails = false
@@ -19,7 +18,7 @@ package struct PlayerSettings: Hashable, Sendable {
         case start, fetch, acknowledge, stop, apply
     }
 
-    /// - Throws: ``PeerRefusal`` for a word that means nothing.
+    /// - Throws: ``PeerRefusal`` for an unknown word.
     package init(_ text: String) throws(PeerRefusal) {
         for word in text.split(separator: ",") {
             let parts = word.split(separator: "=", maxSplits: 1).map(String.init)

@@ -7,14 +7,14 @@ struct ServedCore: Core {
     let settings: PlayerSettings
     /// The life of the process that it plays in.
     let life: SimulatedLife
-    /// Given each context in which a core starts.
+    /// Collects the contexts with which cores start.
     let contexts: Box<[CoreContext]>
     /// Collects the stop request of each core.
     let requests: Box<[StopRequest]>
-    /// The open calls, and what has become of batons here.
+    /// The open calls, and the outcomes of batons here.
     let calls: Box<[String: OpenCall]>
     let batons: Box<[String]>
-    /// Collects what the cores were told of rests.
+    /// Collects the rests and resumes of the cores.
     let rests: Box<[String]>
     private let isQuiet = Box(false)
 
@@ -63,7 +63,7 @@ struct ServedCore: Core {
                 try Task.checkCancellation()
                 try await context.deliver(served.message)
                 try await pass(.acknowledge)
-                // A dead core does nothing more, also where its death is only simulated.
+                // A dead core does nothing, even if its death is only simulated.
                 if life.isOver { throw CancellationError() }
                 try server.acknowledge(served)
             }
@@ -138,7 +138,7 @@ package struct ServedMessage: Hashable, Sendable {
 }
 
 extension InboxMessage.Content {
-    /// The content as lines: kind, sender, recipient, text; where it has more, account, conversation, milliseconds
+    /// The content as lines: kind, sender, recipient, text; if it has more values, account, conversation, milliseconds
     /// since 1970, content type, body, and name and value of each field. A missing value is an empty line.
     var lines: [String] {
         let first = [kind.name, sender, recipient, text]

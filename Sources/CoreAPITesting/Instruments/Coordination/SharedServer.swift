@@ -5,19 +5,19 @@ internal import Synchronization
 
 /// The server side of a group, which the cores of several processes share: a directory with a file for each message.
 ///
-/// A message is moved away when a core has acknowledged it, so an unacknowledged message survives the death of any
-/// process. Beside the messages lie the gates that a case opens and the file of the witness.
+/// A message is moved when a core has acknowledged it, so an unacknowledged message survives the death of any process.
+/// The directory also contains the gates that a case opens, and the file of the witness.
 package struct SharedServer: Sendable {
     package let path: String
 
     private static let counter = Atomic(0)
 
-    /// A server in a directory that is there, as a process that is told of it finds it.
+    /// Makes a server in an existing directory, for a process that got its path.
     package init(at path: String) {
         self.path = path
     }
 
-    /// A new server in a temporary directory of its own.
+    /// Makes a new server in a temporary directory.
     package static func make() throws -> SharedServer {
         let parent = OwnProcess.text("TMPDIR")
         let server = SharedServer(at: try Directory.makeTemporary("sharedcore-server", in: parent))
@@ -25,8 +25,8 @@ package struct SharedServer: Sendable {
         return server
     }
 
-    /// The folders in which messages are written, wait for a core, and lie when they are acknowledged; those of the
-    /// gates; and those in which cores note what they see, and the processes of the cores.
+    /// The folders: of messages being written, waiting and acknowledged; of the gates; of the cores' observations; and
+    /// of the processes of cores.
     private static let folders = ["incoming", "waiting", "acknowledged", "gates", "seen", "cores"]
 
     /// Removes everything.
@@ -36,12 +36,12 @@ package struct SharedServer: Sendable {
         Directory.removeWithFiles(path: path)
     }
 
-    /// The path at which the witness of the group's cores keeps its locks.
+    /// The path of the file in which the witness of the group's cores has its locks.
     package var witnessPath: String { path + "/witness" }
 
     // MARK: - Messages
 
-    /// A message comes from the network.
+    /// Adds a message, as if it came from the network.
     package func receive(_ message: InboxMessage) throws {
         let number = Self.counter.add(1, ordering: .relaxed).newValue
         // In the order of their coming, with space for more than any case sends.
@@ -76,8 +76,8 @@ package struct SharedServer: Sendable {
         _ = try OpenFile(path: path + "/gates/" + gate, .create)
     }
 
-    /// Returns when a gate is open, in any process. Returns also when the server is gone, as it is after a case that
-    /// failed: a core would wait for the gate for ever.
+    /// Waits until a gate is open, in any process. Also returns if the server was removed after a failed case: a core
+    /// would otherwise wait for ever.
     package func pass(_ gate: String) async throws {
         while !FileStatus.exists(path + "/gates/" + gate), FileStatus.exists(path) {
             try await Task.sleep(for: .milliseconds(2))
@@ -86,7 +86,7 @@ package struct SharedServer: Sendable {
 
     // MARK: - Observations of cores
 
-    /// Notes that the core of an epoch is one of a process, without a word of this one.
+    /// Records the process of the core of an epoch.
     func noteCore(of epoch: Revision, pid: Int32 = OwnProcess.pid) {
         // As in ``note(_:)``: without it, its lock counts.
         _ = try? OpenFile(path: path + "/cores/\(epoch.rawValue)-\(pid)", .create)
@@ -102,9 +102,9 @@ package struct SharedServer: Sendable {
         return !pids.isEmpty && pids.allSatisfy { ProcessIdentity(bootID: bootID, pid: $0, startTime: 0).isExiting }
     }
 
-    /// Notes that the core of one epoch began while that of another ran.
+    /// Records that the core of one epoch began while that of another ran.
     package func note(_ sight: OverlapSight) {
-        // There is no caller to tell when this fails, and the timeline tells it too.
+        // No caller can handle a failure, and the timeline has the overlap too.
         _ = try? OpenFile(path: path + "/seen/" + sight.text, .create)
     }
 

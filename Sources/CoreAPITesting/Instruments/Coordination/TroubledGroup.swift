@@ -58,15 +58,15 @@ extension TroubledGroup {
 
 /// When a call for a message is interrupted.
 enum InterruptionPoint: CaseIterable {
-    /// It is about to watch what it waits for: a read before that misses a change made now.
+    /// The call is about to open its watch: a read before that misses a change made now.
     case watching
-    /// It has let others know that it waits, has read once more, and does not know the answer yet: only its watch can
-    /// tell it of a change made now.
+    /// The call has stored its expectation, has read again, and does not know the answer yet: only its watch can report
+    /// a change made now.
     case looked
 }
 
 extension TroubledGroup {
-    /// Returns a handle under which something happens once, when a call that waits under a prefix has come so far.
+    /// Returns a handle that runs an action once, when a call that waits under a prefix has reached a point.
     static func interrupted(
         _ group: any SharedGroup, at moment: InterruptionPoint, under prefix: KeyPrefix,
         _ happens: @escaping @Sendable () async throws -> Void

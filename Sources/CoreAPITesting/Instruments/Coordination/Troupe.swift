@@ -25,18 +25,18 @@ package final class Troupe: Sendable {
     /// True if processes can be killed and stopped; otherwise their ends and stops are only simulated.
     package var hasProcesses: Bool { harness.peer != nil }
 
-    /// A Main that has not started.
+    /// Makes a Main that has not started.
     ///
     /// - Parameters:
     ///   - settings: See ``PlayerSettings``.
-    ///   - isApart: Whether it has a process of its own, where there are any.
+    ///   - isApart: True to give it a separate process, if the backend supports several.
     package func main(_ name: String = "main", _ settings: String = "", apart isApart: Bool = false) async throws
         -> Player
     {
         try await enter(.main, name, settings, apart: isApart)
     }
 
-    /// A Main that owns, and is known to run its core.
+    /// Makes a Main that owns and runs its core.
     package func owningMain(
         _ name: String = "main", _ settings: String = "", apart isApart: Bool = false
     ) async throws -> Player {
@@ -48,7 +48,7 @@ package final class Troupe: Sendable {
         return main
     }
 
-    /// A holder, for Mains that rest.
+    /// Makes a holder, for Mains that rest.
     package func holder(_ settings: String = "", apart isApart: Bool = false) async throws -> Player {
         let holder = try await enter(PlayerSession.holder, "holder", settings, apart: isApart)
         try await holder.tell("hold")
@@ -80,7 +80,7 @@ package final class Troupe: Sendable {
         return try enter(name, on: handle, "")
     }
 
-    /// An Executor under which a message is stored when its call for it has come so far.
+    /// Makes an Executor. A message is stored when its call has reached the given point.
     func interruptedExecutor(_ callID: String, _ settings: String, at moment: InterruptionPoint) async throws -> Player
     {
         let handle = TroubledGroup.interrupted(
@@ -147,7 +147,7 @@ package final class Troupe: Sendable {
         }
     }
 
-    /// Waits until so many calls have let it be known that they wait.
+    /// Waits until this many calls have stored their expectations.
     package func waits(_ count: Int) async throws {
         try await eventually("\(count) calls wait") {
             try await observer.list(".sharedcore/expectations").entries.count == count
@@ -166,15 +166,15 @@ package final class Troupe: Sendable {
         try await Timeline(observer).history().records.map(\.entry)
     }
 
-    /// The number of cores that have started, as the timeline tells.
+    /// The number of cores that have started, from the timeline.
     package func coreStarts() async throws -> Int { try await entries().count { $0.kind == .coreStarted } }
 
-    /// Lets a text come from the network.
+    /// Adds text messages, as if they came from the network.
     package func receive(_ callIDs: String...) throws {
         for callID in callIDs { try receive(callID, .text(from: "ann", to: "bob", text: Self.text(of: callID))) }
     }
 
-    /// Lets a message come from the network.
+    /// Adds a message, as if it came from the network.
     package func receive(_ callID: String, _ content: InboxMessage.Content, sequence: String? = nil) throws {
         let callID = try expectSome(CallID(callID), "a call-id")
         let id = try expectSome(
@@ -198,9 +198,9 @@ package final class Troupe: Sendable {
 
     // MARK: - The end
 
-    /// Ends the scenario: all test processes leave, and the timeline and the witness tell that no rule was broken.
+    /// Ends the scenario: all test processes leave, and the timeline and the witness must show that no rule was broken.
     ///
-    /// - Parameter superseded: The least number of cores that ran beside a newer one that had superseded them; nil when
+    /// - Parameter superseded: The least number of cores that ran beside a newer one that had superseded them; nil if
     ///   none may have.
     func judge(superseded: Int?) async throws {
         for player in players.value where !player.isDead { try await player.tell("leave") }
@@ -208,7 +208,7 @@ package final class Troupe: Sendable {
         let report = TimelineChecker.check(history)
         try expect(report.violations, is: [], "the rules that the timeline breaks")
         try expect(report.overlaps, is: 0, "the overlaps on the timeline")
-        // The witness is asked beside the store: an observation of it that the timeline does not explain was an
+        // The witness's own observations are compared with the store: one that the timeline does not explain was an
         // overlap.
         let unexplained = try server.sights().filter { sight in
             history.supersededEpochs.isDisjoint(with: [sight.epoch, sight.other])

@@ -12,7 +12,7 @@ package final class Recorder<Record: Sendable>: Sendable {
     /// - Parameters:
     ///   - record: The record at the start.
     ///   - cancel: Ends the sequence.
-    ///   - follow: Takes the elements into the record, to the end.
+    ///   - follow: Adds the elements to the record, until the sequence ends.
     init(
         _ record: Record, cancel: @escaping @Sendable () -> Void,
         follow: @escaping @Sendable (Box<Record>) async throws(SharedCoreError) -> Void
@@ -35,7 +35,7 @@ package final class Recorder<Record: Sendable>: Sendable {
         cancel()
     }
 
-    /// Ends the sequence and waits until it has ended; gives the error with which it ended, nil for a plain end.
+    /// Ends the sequence and waits for its end. Returns the error with which it ended; nil if there was none.
     @discardableResult
     package func stop() async throws -> SharedCoreError? {
         cancel()
@@ -58,7 +58,7 @@ extension Recorder<WatchMirror> {
     ///
     /// - Parameters:
     ///   - prefixes: The prefixes that the watch selects.
-    ///   - keepsChanges: Whether every change is kept, for tests that read them.
+    ///   - keepsChanges: True to keep every change, for tests that read them.
     package convenience init(
         _ store: any SharedStore, of prefixes: [KeyPrefix] = [.all], keepsChanges: Bool = true
     ) async throws {
@@ -116,10 +116,10 @@ extension Recorder<[NotificationDelivery]> {
     /// The deliveries so far.
     package var deliveries: [NotificationDelivery] { box.value }
 
-    /// The number of posts that the deliveries stand for.
+    /// The number of posts that the deliveries represent.
     package var count: UInt64 { box.update { deliveries in deliveries.reduce(0) { $0 + $1.count } } }
 
-    /// Waits until the deliveries stand for at least `count` posts.
+    /// Waits until the deliveries represent at least `count` posts.
     package func reaches(_ count: UInt64, timeout: Duration = TestTimeout.usual) async throws {
         try await eventually("the observation stands for \(count) posts, not only \(self.count)", timeout: timeout) {
             self.count >= count

@@ -1,19 +1,19 @@
 package import CoreAPI
 
-/// The state that a consumer of a watch knows, kept up by applying its events, and every breach of W1 to W3 found on
-/// the way.
+/// The state that a consumer of a watch knows, updated by applying its events, with every violation of W1 to W3 that
+/// was found.
 package struct WatchMirror: Sendable {
-    /// The entries as the events tell them.
+    /// The entries according to the events.
     package private(set) var entries: [Key: Entry] = [:]
     /// The revision of the last event.
     package private(set) var revision = Revision.zero
-    /// The number of events that came.
+    /// The number of received events.
     package private(set) var eventCount = 0
     /// How many of them were ``WatchEvent/lagged(_:)``.
     package private(set) var laggedCount = 0
     /// The revisions of the change sets, in the order in which they came.
     package private(set) var changedRevisions: [Revision] = []
-    /// Every change, in the order in which they came. Empty when the mirror was told not to keep them.
+    /// Every change in the order of arrival. Empty if the mirror does not keep them.
     package private(set) var changes: [Change] = []
     /// The breaches of the contract, for people.
     package private(set) var breaches: [String] = []
@@ -26,8 +26,8 @@ package struct WatchMirror: Sendable {
 
     /// - Parameters:
     ///   - prefixes: The prefixes that the watch selects.
-    ///   - keepsChanges: Whether ``changes`` is filled.
-    ///   - previousValues: Whether a change carries the entry before it (``Capability/previousValues``).
+    ///   - keepsChanges: True to fill ``changes``.
+    ///   - previousValues: True if a change contains the entry before it (``Capability/previousValues``).
     package init(of prefixes: [KeyPrefix] = [.all], keepsChanges: Bool = true, previousValues: Bool = true) {
         self.prefixes = prefixes
         self.keepsChanges = keepsChanges
@@ -85,7 +85,7 @@ package struct WatchMirror: Sendable {
         if previousValues, isComplete, change.old != entries[change.key] {
             breach("an old value that did not stand there: \(place)")
         }
-        // The entry before the change, and whether it is known.
+        // The entry before the change, and true if it is known.
         let old = previousValues ? change.old : entries[change.key]
         let isOldKnown = previousValues || isComplete
         switch change.kind {
