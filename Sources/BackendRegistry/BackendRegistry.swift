@@ -41,7 +41,8 @@ public struct BackendRegistry: Sendable {
     }
 
     #if ZMQ
-        /// Has the bundled backend over ZeroMQ start a hub where none is. Another backend that was registered by its name stays.
+        /// Makes the bundled backend over ZeroMQ start a hub if none runs. Keeps another backend that was registered
+        /// under its name.
         package mutating func startHubs(with launcher: HubLauncher) {
             guard factories["zmq"] is ZMQFactory else { return }
             register(ZMQFactory(launcher: launcher))
@@ -53,8 +54,8 @@ public struct BackendRegistry: Sendable {
 
     /// Joins the group that a configuration names.
     ///
-    /// - Throws: ``SharedCoreError/Code/unsupported`` when no backend of that name was registered, otherwise what the
-    ///   backend throws.
+    /// - Throws: ``SharedCoreError/Code/unsupported`` when no backend of that name was registered, otherwise the
+    ///   backend's errors.
     public func open(
         _ configuration: BackendConfiguration, as description: SessionDescription = SessionDescription()
     ) async throws(SharedCoreError) -> any SharedGroup {
@@ -68,7 +69,7 @@ public struct BackendRegistry: Sendable {
     ///
     /// Source: contract L4.
     ///
-    /// - Throws: As ``open(_:as:)``; ``SharedCoreError/Code/unavailable`` where there is no such group.
+    /// - Throws: As ``open(_:as:)``; ``SharedCoreError/Code/unavailable`` if there is no such group.
     public func openToRead(
         _ configuration: BackendConfiguration, as description: SessionDescription = SessionDescription()
     ) async throws(SharedCoreError) -> any SharedGroup {
@@ -89,23 +90,23 @@ public struct BackendRegistry: Sendable {
     }
 }
 
-/// Which group to open on which backend: what a configuration file says, without the file.
+/// A group and its backend, as a configuration file describes them.
 public struct BackendConfiguration: Hashable, Sendable {
     /// The backend's name, such as `file`.
     public var backend: String
     /// The name of the group.
     public var group: String
-    /// The absolute path of the directory in which groups lie, each in a directory of its own name. Backends that keep no
-    /// files ignore it, and it may be empty for them.
+    /// The absolute path of the directory that contains a directory for each group, under the group's name. Backends
+    /// that keep no files ignore it, and it may be empty for them.
     public var stateDirectory: String
     /// The failures that a commit must survive; nil leaves it to the backend.
     public var durability: Durability?
     /// The caller's requirements beyond the common part of the contract.
     public var requirements: Requirements
-    /// Values that only one backend knows, by key, such as `zmq.endpoint`.
+    /// Settings of a single backend by key, such as `zmq.endpoint`.
     public var settings: [String: String]
-    /// How long opening may wait for a hub or a cluster at most; nil leaves it to the backend. Others than `zmq` and `etcd`
-    /// wait for none.
+    /// How long opening may wait for a hub or a cluster; nil for the backend's own limit. Backends other than `zmq` and
+    /// `etcd` do not wait.
     public var openTimeout: Duration?
 
     public init(
@@ -160,8 +161,8 @@ public protocol BackendFactory: Sendable {
     /// takes them from flags, environment and file, and puts them into ``BackendConfiguration/settings``.
     var settings: [BackendSetting] { get }
 
-    /// The failures that a commit survives where the configuration does not say; ``Durability/process`` unless the backend says
-    /// otherwise. ``BackendConfiguration/durability`` is nil then.
+    /// The failures that a commit survives if the configuration does not set it; ``Durability/process`` unless the
+    /// backend says otherwise. ``BackendConfiguration/durability`` is nil then.
     var durability: Durability { get }
 
     /// Joins the group that the configuration names.
@@ -174,8 +175,8 @@ public protocol BackendFactory: Sendable {
 
     /// Opens the group that the configuration names to read it, without a session and without a trace (contract L4).
     ///
-    /// - Throws: ``SharedCoreError/Code/unavailable`` where there is no such group; ``SharedCoreError/Code/unsupported``, which is
-    ///   the default, where the backend has no readers.
+    /// - Throws: ``SharedCoreError/Code/unavailable`` if there is no such group; ``SharedCoreError/Code/unsupported``,
+    ///   the default, if the backend has no readers.
     func openToRead(
         _ configuration: BackendConfiguration, as description: SessionDescription
     ) async throws(SharedCoreError) -> any SharedGroup
@@ -198,7 +199,7 @@ extension BackendFactory {
 public struct BackendSetting: Hashable, Sendable {
     /// The key, with the backend's name in front: `redis.url`, of which `SHAREDCORE_REDIS_URL` is the variable.
     public var key: String
-    /// The value where none is given; nil for none. A default is not put into ``BackendConfiguration/settings``.
+    /// The default value; nil for none. A default is not put into ``BackendConfiguration/settings``.
     public var fallback: String?
     /// One line for people.
     public var summary: String
@@ -247,7 +248,7 @@ public struct MemoryFactory: BackendFactory {
 
     private let space: MemorySpace
 
-    /// - Parameter space: Where the groups live. Factories that are given the same space open the same groups.
+    /// - Parameter space: The memory of the groups. Factories with the same space open the same groups.
     public init(space: MemorySpace = MemorySpace()) {
         self.space = space
     }

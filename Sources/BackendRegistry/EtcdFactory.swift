@@ -45,9 +45,9 @@
                 Self.cluster(of: configuration.settings), group: configuration.group, as: description, options: options)
         }
 
-        /// The address of a configuration's cluster.
+        /// Returns the address of a configuration's cluster.
         ///
-        /// - Throws: ``SharedCoreError/Code/invalidArgument`` for what are no endpoints, or no way to secure them.
+        /// - Throws: ``SharedCoreError/Code/invalidArgument`` for invalid endpoints or TLS settings.
         public static func cluster(of settings: [String: String]) throws(SharedCoreError) -> EtcdCluster {
             var endpoints: [EtcdCluster.Endpoint] = []
             for text in (settings["etcd.endpoints"] ?? "127.0.0.1:2379").split(separator: ",") {

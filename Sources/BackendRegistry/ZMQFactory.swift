@@ -18,12 +18,12 @@
 
         private let launcher: HubLauncher?
 
-        /// - Parameter launcher: How a hub is started where none is; nil leaves that to others.
+        /// - Parameter launcher: Starts a hub if none runs; nil starts none.
         public init(launcher: HubLauncher? = nil) {
             self.launcher = launcher
         }
 
-        /// How long opening waits for a hub that may have to be started first, on a machine that is busy.
+        /// How long opening waits for a hub, which may have to be started first on a busy machine.
         private static let launchTimeout = Duration.seconds(30)
 
         public func open(
@@ -64,9 +64,9 @@
             return options
         }
 
-        /// The address of a configuration's hub.
+        /// Returns the address of a configuration's hub.
         ///
-        /// - Throws: ``SharedCoreError/Code/invalidArgument`` for what is no endpoint.
+        /// - Throws: ``SharedCoreError/Code/invalidArgument`` for an invalid endpoint.
         public static func endpoint(of configuration: BackendConfiguration) throws(SharedCoreError) -> HubEndpoint {
             if let text = configuration.settings["zmq.endpoint"] { return try HubEndpoint(text) }
             return try HubEndpoint.standard(

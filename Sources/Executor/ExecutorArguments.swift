@@ -8,10 +8,10 @@ internal import ProgramOutput
 /// The command line of `sharedcore-executor`. Settings arrive resolved, so that the program needs no configuration;
 /// ``help`` lists them.
 ///
-/// Standard output is one JSON line, that of ``ExecutorReport``; errors go to standard error.
-/// Exit status: 0 `message`, `tooLarge` or `nothing`; 1 `refused`, `timeout` or `fenced`; 64 wrong usage; 69 the group
-/// cannot be used now, or its session is over; 74 the line could not be written or was not confirmed, and the message is given back, or the message
-/// was changed meanwhile; 78 its directory is not one that can be used.
+/// Standard output is one JSON line, that of ``ExecutorReport``; errors go to standard error. Exit status: 0 `message`,
+/// `tooLarge` or `nothing`; 1 `refused`, `timeout` or `fenced`; 64 wrong usage; 69 the group cannot be used now, or its
+/// session has ended; 74 the line could not be written or was not confirmed, and the message is given back, or the
+/// message was changed meanwhile; 78 its directory cannot be used.
 struct ExecutorArguments {
     var directory = ""
     var name = "sharedcore-executor"
@@ -135,13 +135,13 @@ struct ExecutorArguments {
 struct ValueReader {
     let values: [String: String]
 
-    /// A text that must be given.
+    /// Returns a required text.
     func text(_ option: String) throws(ExecutorFailure) -> String {
         guard let value = values[option] else { throw ExecutorArguments.usage("\(option) is missing") }
         return value
     }
 
-    /// A whole number of milliseconds that must be given.
+    /// Returns a required whole number of milliseconds.
     func milliseconds(_ option: String) throws(ExecutorFailure) -> Duration {
         let text = try text(option)
         // A hundred years, so that no sum of two leaves 64 bits of nanoseconds.
@@ -151,12 +151,12 @@ struct ValueReader {
         return .milliseconds(count)
     }
 
-    /// A whole number of milliseconds.
+    /// Returns a whole number of milliseconds.
     func milliseconds(_ option: String, default fallback: Duration) throws(ExecutorFailure) -> Duration {
         values[option] == nil ? fallback : try milliseconds(option)
     }
 
-    /// A number of bytes, or `none`.
+    /// Returns a number of bytes, or nil for `none`.
     func byteCount(_ option: String, default fallback: UInt64?) throws(ExecutorFailure) -> UInt64? {
         guard let text = values[option] else { return fallback }
         if text == "none" { return nil }
@@ -164,7 +164,7 @@ struct ValueReader {
         return count
     }
 
-    /// One of a few words; nil when it is not given.
+    /// Returns one of a set of words; nil if the option is not given.
     func choice<Value: RawRepresentable<String>>(
         _ option: String, among choices: [Value]
     ) throws(ExecutorFailure) -> Value? {
@@ -176,7 +176,7 @@ struct ValueReader {
         return choice
     }
 
-    /// Sets what is given of how ownership and messages are handled.
+    /// Sets the given options of the handling of ownership and messages.
     func fill(_ options: inout CoordinationOptions) throws(ExecutorFailure) {
         options.executorBudget = try milliseconds("--budget-ms", default: options.executorBudget)
         options.inboxLifetime = try milliseconds("--inbox-lifetime-ms", default: options.inboxLifetime)

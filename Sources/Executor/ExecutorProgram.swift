@@ -6,12 +6,11 @@ internal import ProgramOutput
 
 /// The slim program that is started for a push: one Executor of a group in files.
 ///
-/// It knows one backend and one core, reads no configuration and links no more than that, because a push must be served
-/// within the memory of an Executor.
+/// It contains one backend and one core and reads no configuration, because it must fit into the memory of an Executor.
 @main
 enum ExecutorProgram {
-    /// Not asynchronous, so that the signals are blocked before any other thread is there. The main thread is left to
-    /// wait for them.
+    /// Not asynchronous, so that the signals are blocked before there is another thread. The main thread then waits for
+    /// them.
     static func main() {
         OwnProcess.takeDefaultSignals()
         ProgramStart.requireResources(for: "sharedcore-executor", threadCount: 4)
@@ -19,7 +18,7 @@ enum ExecutorProgram {
         OwnProcess.shareHeap()
         try? BusErrorHandler.install()
         let arguments = arguments()
-        // On the thread that lives as long as the program. A parent that is gone already has nothing to hear.
+        // On the thread that lives as long as the program. If the parent has ended, no process wants the result.
         if let parent = arguments.parent, !OwnProcess.endsWith(parent: parent) {
             OwnProcess.end(ExitStatus.unavailable.rawValue)
         }
@@ -52,7 +51,7 @@ enum ExecutorProgram {
         }
     }
 
-    /// Does the job and tells how it ended.
+    /// Runs the Executor, and returns the exit status.
     private static func status(of arguments: ExecutorArguments) async -> ExitStatus {
         do {
             return try await run(arguments)

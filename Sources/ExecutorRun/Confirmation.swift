@@ -2,11 +2,10 @@ internal import CoreAPI
 internal import Platform
 internal import ProgramOutput
 
-/// The host's confirmation to an Executor that it has started: the host has taken the printed line, and shown the
-/// message in it.
+/// The host's confirmation to its Executor: the host has read the printed line, and shown the message in it.
 ///
-/// One byte on standard input. Without it the message is given back and shown once more, rather than never: a host that has
-/// ended, or that is stopped, has shown nothing.
+/// One byte on standard input. Without it the Executor gives the message back, so that it is shown again rather than
+/// never: a host that has ended or is stopped has shown nothing.
 enum Confirmation {
     /// Waits for the confirmation, as long as the task is not cancelled.
     ///

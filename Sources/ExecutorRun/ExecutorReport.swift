@@ -4,41 +4,41 @@ package import ProgramOutput
 
 /// The outcome for an Executor's call-id.
 package struct ExecutorReport: Hashable, Sendable {
-    /// The ways in which it ends.
+    /// The outcomes of an Executor.
     package enum Event: String, Hashable, Sendable {
         /// The message is there.
         case message
-        /// There is a message that is too large for the inbox: its sender can be shown, and nothing else.
+        /// The message is too large for the inbox: only its sender can be shown.
         case tooLarge
-        /// The id is that of a call, open or ended: the text says how far it is.
+        /// The id belongs to a call, open or ended: the text has its state.
         case call
-        /// It was received, and there is nothing to show.
+        /// The message was received, and there is nothing to show.
         case nothing
         /// A Main owns, and the Executor was to run the core itself.
         case refused
         /// The deadline passed first.
         case timeout
-        /// Ownership was taken away from the Executor that was to run the core itself.
+        /// The ownership was taken away from an Executor that had to run the core itself.
         case fenced
     }
 
     package let event: Event
     package let callID: CallID
-    /// The message; nil where nothing came, or a call did.
+    /// The message; nil if none came, or a call came.
     package let message: InboxMessage?
-    /// The call; nil where none came.
+    /// The call; nil if none came.
     package var call: Call?
-    /// The source of the message; nil where nothing came.
+    /// The source of the message; nil if none came.
     package let source: MessageResult.Source?
     /// How many cores this Executor has started.
     package let coreStarts: Int
     /// From the beginning to the answer.
     package let elapsed: Duration
-    /// Why nothing came, for people.
+    /// Why no message came, as text for users.
     package let reason: String?
 
-    /// The text to show; for an invitation to a chat room, its subject; for a call, its state or the reason of its end. Nil if
-    /// there is none, as mostly for a message that is too large.
+    /// The text to show; for an invitation to a chat room, its subject; for a call, its state or the reason of its end.
+    /// Nil if there is none, as usually for a message that is too large.
     package var text: String? {
         if let call { return call.state.word }
         guard let text = message?.content.text, event == .message || !text.isEmpty else { return nil }
@@ -49,8 +49,9 @@ package struct ExecutorReport: Hashable, Sendable {
         message?.content.sender ?? call.map { call in call.direction == .incoming ? call.from : call.to }
     }
 
-    /// The report as one JSON line: `event callID from source coreStarts elapsedMs`, what else the message has, and `text`. The
-    /// text, which may be long, comes last, but for a body: a reader that keeps only a part of the line has all the rest.
+    /// The report as one JSON line: `event callID from source coreStarts elapsedMs`, the other values of the message,
+    /// and `text`. The text, which may be long, comes last, except for a body: a reader that keeps only the beginning
+    /// of the line has all other values.
     package var json: JSONObject {
         var object: JSONObject = [
             "event": .text(event.rawValue), "callID": .text(callID.text), "from": .optional(from),
@@ -73,8 +74,8 @@ package struct ExecutorReport: Hashable, Sendable {
 }
 
 extension JSONObject {
-    /// Adds what a message has beside its call-id, its sender, its text and its body: `kind to`, and of `sequence account conversation
-    /// timeMs contentType fields` those that it has.
+    /// Adds the other values of a message: `kind to`, and those of `sequence account conversation timeMs contentType
+    /// fields` that it has.
     package mutating func append(detailsOf message: InboxMessage) {
         let content = message.content
         append("kind", .text(content.kind.name))
@@ -90,7 +91,7 @@ extension JSONObject {
         append("fields", .object(fields))
     }
 
-    /// Adds the body of a message, Base64 (RFC 4648), where it has one.
+    /// Adds the body of a message, Base64 (RFC 4648), if it has one.
     package mutating func append(bodyOf message: InboxMessage) {
         guard !message.content.body.isEmpty else { return }
         append("body", .text(Base64.encode(message.content.body)))

@@ -12,20 +12,20 @@ package struct ExecutorRequest: Sendable {
     package var insists: Bool
     /// The path of the Maildir that the core fetches messages from.
     package var maildir: String
-    /// How long the core takes to connect.
+    /// The time that the core takes to connect.
     package var startDelay: Duration
     /// How many bytes of memory the process may have for itself; nil for no limit.
     package var memory: UInt64?
     /// True if the host that has started this Executor shows the message, and confirms it by a byte on standard input.
     /// Only then is the message acknowledged.
     package var isConfirmed = false
-    /// The program that is the core; nil for the core with the Maildir.
+    /// The program that runs as the core; nil for the core with the Maildir.
     package var command: CoreCommand?
     /// How ownership and messages are handled.
     package var options: CoordinationOptions
-    /// The witness that no two cores run at once; nil for none.
+    /// The witness that detects two cores running at once; nil for none.
     package var witness: (any Witness)?
-    /// Told what this Executor waits for before its core can run; nil for no report.
+    /// Called with the reason why its core cannot run yet; nil for no reports.
     package var reporting: (@Sendable (OwnershipWaitReason) -> Void)?
 
     package init(
@@ -45,13 +45,13 @@ package struct ExecutorRequest: Sendable {
     }
 }
 
-/// The program that is the core, by the setting `core.command`.
+/// The program that runs as the core, from the setting `core.command`.
 package struct CoreCommand: Hashable, Sendable {
     /// The program and its arguments.
     package var words: [String]
     /// The variables of its environment that are added to this process's, or differ from them.
     package var variables: [String: String]
-    /// How long it may take to connect.
+    /// The time limit for connecting.
     package var startTimeout: Duration
 
     package init(_ words: [String], variables: [String: String] = [:], startTimeout: Duration = .seconds(30)) {

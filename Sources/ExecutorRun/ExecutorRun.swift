@@ -5,7 +5,7 @@ internal import Platform
 package import ProgramOutput
 
 /// One Executor from its push to its end: gets its message, shows it, acknowledges it, and lets its core serve the
-/// others.
+/// other calls.
 package enum ExecutorRun {
     /// The executor for a program that only serves its push: the participants' thread. On Swift's pool a process that
     /// waits would change threads with each step and wake once a second. Blocking calls belong on another thread.
@@ -13,9 +13,9 @@ package enum ExecutorRun {
 
     /// Takes part in a group through an open handle with the role of an Executor, which stays open.
     ///
-    /// A cancelled task stops the core, if it runs here, and lets go of everything.
+    /// If the task is cancelled, the core is stopped if it runs here, and everything is released.
     ///
-    /// - Parameter show: Shows the report. When it throws, the message was not seen, so it is given back for others.
+    /// - Parameter show: Shows the report. If it throws, the message was not shown, so it is given back.
     /// - Returns: The report that was shown.
     package static func run(
         _ request: ExecutorRequest, in group: any SharedStore,
@@ -37,8 +37,7 @@ package enum ExecutorRun {
         }
     }
 
-    /// Lets go of everything, also when the task was cancelled: in a task of its own, because waiting ends with its
-    /// task.
+    /// Releases everything, in a task of its own, because a wait in a cancelled task ends at once.
     private static func close(_ executor: ExecutorParticipant) async {
         await Task(executorPreference: self.executor) { await executor.close() }.value
     }
@@ -54,7 +53,7 @@ package enum ExecutorRun {
         }
     }
 
-    /// Gets the answer and shows it; what was shown is acknowledged.
+    /// Gets the answer, shows it, and acknowledges it.
     private static func serve(
         _ request: ExecutorRequest, by executor: ExecutorParticipant, in group: any SharedStore,
         show: (ExecutorReport) async throws -> Void
@@ -80,7 +79,7 @@ package enum ExecutorRun {
             elapsed: beginning.duration(to: clock.now()))
         guard case .message(let taken) = answer.content else {
             try await show(report)
-            // One that is open rings on, and is acknowledged by what shows its end.
+            // An open call continues to ring; the process that shows its end acknowledges it.
             if case .call(let call) = answer.content, !call.isOpen {
                 if request.isConfirmed { try await waitForHost(request, since: beginning, by: clock) }
                 try await acknowledge(call, in: group)
@@ -102,11 +101,12 @@ package enum ExecutorRun {
     private static func waitForHost(
         _ request: ExecutorRequest, since beginning: BootInstant, by clock: any TimeSource
     ) async throws {
-        // Its host ends it by then. One that is stopped does not, and what it does not show others are to have.
+        // The host ends this process by then. A stopped host does not; then the message is given back for other
+        // Executors.
         try await Confirmation.wait(until: beginning.advanced(by: request.options.executorBudget), by: clock)
     }
 
-    /// The same for an ended call, of which no process has a hold.
+    /// Acknowledges an ended call, which no process has in hand.
     private static func acknowledge(_ call: Call, in group: any SharedStore) async throws {
         let acknowledgement = Task(executorPreference: self.executor) { () async throws(SharedCoreError) -> Bool in
             try await Calls(group).acknowledge(call.id)
@@ -114,9 +114,10 @@ package enum ExecutorRun {
         _ = try await acknowledgement.value
     }
 
-    /// Acknowledges what was shown, also when the task was cancelled meanwhile: it was shown all the same.
+    /// Acknowledges a shown message, also in a cancelled task, because it was shown.
     ///
-    /// - Throws: With ``ExitStatus/output`` where it is not the message any more that was shown, so that the host tries the push again.
+    /// - Throws: A failure with ``ExitStatus/output`` if the message has changed since it was shown, so that the host
+    ///   tries the push again.
     private static func acknowledge(_ message: TakenMessage, by executor: ExecutorParticipant) async throws {
         let acknowledgement = Task(executorPreference: self.executor) { () async throws(CoordinationError) -> Bool in
             try await executor.acknowledge(message)
@@ -134,7 +135,7 @@ package enum ExecutorRun {
         switch error.code {
         case .refused: return .refused
         case .timeout:
-            // A timeout with a cause is no answer: the message may have come, and could not be stored.
+            // A timeout with a cause is no answer: the message may have come, but could not be stored.
             if error.cause != nil { throw ExecutorFailure(.unavailable, error.message) }
             return .timeout
         // No answer for the call-id: its host tries the push again.
@@ -164,7 +165,7 @@ extension ExecutorReport {
     }
 }
 
-/// The reason why an Executor could not do its job at all. It tells nothing about the call-id.
+/// Why an Executor could not do its work. It says nothing about the call-id.
 package struct ExecutorFailure: Error, Hashable, Sendable {
     package let status: ExitStatus
     /// One line for people.
@@ -179,7 +180,7 @@ package struct ExecutorFailure: Error, Hashable, Sendable {
     package init(_ error: CoordinationError) {
         switch error.code {
         case .cancelled:
-            // One that is interrupted while nothing can be stored would have come to the same at its deadline.
+            // If nothing could be stored before an interruption, the Executor would also have failed at its deadline.
             if let cause = error.cause, cause.code != .cancelled {
                 self.init(.unavailable, "interrupted, and what a core receives cannot be stored now: \(cause.sentence)")
             } else {

@@ -8,15 +8,15 @@ internal import ProgramOutput
 /// The command line of `sharedcore-holder`. It reads no configuration; ``help`` lists the options.
 ///
 /// Standard output is one JSON line, `{"event":"serving","pid":N}`, when Mains may rest; errors go to standard error.
-/// Exit status: 0 SIGTERM or SIGINT ended it, and the Main that rested here has resumed; 1 a second signal came before that; 64 wrong
-/// usage; 69 the group cannot be used now, or not any more; 74 the line could not be written; 78 its directory is not one that can be
+/// Exit status: 0 SIGTERM or SIGINT ended it, and the Main that rested here has resumed; 1 a second signal came before
+/// that; 64 wrong usage; 69 the group cannot be used; 74 the line could not be written; 78 its directory cannot be
 /// used.
 struct HolderArguments {
     var directory = ""
     var name = "sharedcore-holder"
     var durability = Durability.process
     var options = CoordinationOptions()
-    /// The place of the keeper of the group's Main; nil where no keeper is told of wakes.
+    /// The directory of the keeper of the group's Main; nil if no keeper is told of wakes.
     var keeper: KeeperPlace?
 
     /// Reads arguments byte by byte, which must be text.

@@ -6,15 +6,15 @@ internal import Lifecycle
 internal import Platform
 internal import ProgramOutput
 
-/// The small program that owns for a Main that rests, in one group of files, where no host runs.
+/// The small program that owns for a Main that rests, in a group of files without a host.
 ///
-/// It knows one backend, reads no configuration and links no Foundation: it runs for as long as Mains may rest.
+/// It contains one backend, reads no configuration and links no Foundation, because it runs as long as Mains may rest.
 ///
 /// Source: contract C26, decision 44.
 @main
 enum HolderProgram {
-    /// Not asynchronous, so that the signals are blocked before any other thread is there. The main thread is left to
-    /// wait for them.
+    /// Not asynchronous, so that the signals are blocked before there is another thread. The main thread then waits for
+    /// them.
     static func main() {
         OwnProcess.takeDefaultSignals()
         ProgramStart.requireResources(for: "sharedcore-holder", threadCount: 4)
@@ -52,7 +52,7 @@ enum HolderProgram {
         }
     }
 
-    /// Holds until a signal comes, and tells how that ended.
+    /// Runs the holder until a signal comes, and returns the exit status.
     private static func status(of arguments: HolderArguments) async -> ExitStatus {
         do {
             try await run(arguments)
@@ -61,7 +61,7 @@ enum HolderProgram {
             StandardError.write("sharedcore-holder: \(failure.message)")
             return failure.status
         } catch let error as SharedCoreError {
-            // A signal came before it held anything.
+            // A signal came before it held an ownership.
             if error.code == .cancelled, Task.isCancelled { return .success }
             StandardError.write("sharedcore-holder: \(error.sentence)")
             return ExitStatus(error.code)
@@ -99,7 +99,7 @@ enum HolderProgram {
         }
     }
 
-    /// Wakes the Main that rests, and returns when it has resumed: also where the task was cancelled.
+    /// Wakes the Main that rests, and returns when it has resumed, also in a cancelled task.
     private static func end(_ holder: HolderParticipant) async {
         await Task { await holder.stop() }.value
     }

@@ -4,9 +4,9 @@ internal import Lifecycle
 internal import Platform
 
 extension Keeper {
-    /// Takes over a Main that another keeper has started.
+    /// Takes over a Main that another keeper has started, if there is one.
     ///
-    /// - Returns: Whether there is one.
+    /// - Returns: True if there is one.
     func adopt() -> Bool {
         guard let found = MainProcess(thatIsThereAt: seat.place) else { return false }
         main = found
@@ -17,7 +17,7 @@ extension Keeper {
 
     func mainEnded() {
         guard let ended = main else { return }
-        // Its last messages count: a socket to keep, or that its user closes it.
+        // Its last messages count, for example a socket to keep, or that its user closes it.
         if let visitor = mainVisitor { serve(visitor, upTo: Self.lastWords) }
         main = nil
         if let visitor = mainVisitor {
@@ -25,7 +25,7 @@ extension Keeper {
             visitors.removeAll { $0 === visitor }
         }
         let end = ended.end()
-        // Another Main had the lock: it is the one.
+        // Another Main has the lock: supervise that one.
         if end == .exited(status: MainStart.taken), adopt() { return }
         lastEnd = end.text + (machine.killing.map { " \($0.rawValue)" } ?? "")
         log("Main (pid \(ended.pid)) has ended: \(lastEnd ?? "")")

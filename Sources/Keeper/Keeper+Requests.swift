@@ -10,7 +10,7 @@ extension Keeper {
             case .hello, .keep, .release, .take, .asleep, .awake, .alive, .calls, .leaving:
                 try answerMain(request, with: file, to: visitor)
             case .woken(let pid, let startTime):
-                // A wake that was meant for a Main before this one is none of this one.
+                // A wake for an earlier Main does not apply to this one.
                 guard let main = main?.handle.identity, main.pid == pid, main.startTime == startTime else {
                     throw KeeperProblem(.notMain, "process \(pid) is not the Main of this keeper")
                 }
@@ -57,7 +57,7 @@ extension Keeper {
             for name in sockets.names { visitor.send(.kept(name: name), with: sockets.file(name)) }
         default: break
         }
-        // The answer before the event: a wake that follows a sleep comes after it.
+        // The answer is sent before the event is handled, so that a wake that follows a sleep comes after it.
         visitor.send(.done)
         if let event = request.event { happen(event) }
     }
@@ -65,7 +65,7 @@ extension Keeper {
     private func welcome(_ visitor: Visitor) throws(KeeperProblem) {
         guard machine.state.hasMain else { throw KeeperProblem(.notMain, "this keeper has started no Main") }
         if let other = mainVisitor, other !== visitor {
-            // It may have gone before it was checked.
+            // It may have disconnected before it was checked.
             serve(other)
             guard other.isGone else { throw KeeperProblem(.busy, "another process is connected as Main") }
         }
@@ -76,7 +76,7 @@ extension Keeper {
 }
 
 extension KeeperRequest {
-    /// The event that it is for the supervision.
+    /// The event of this request for the supervision.
     fileprivate var event: SupervisionEvent? {
         switch self {
         case .asleep: .fellAsleep

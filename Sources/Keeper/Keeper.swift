@@ -4,7 +4,7 @@ internal import Lifecycle
 internal import Platform
 internal import ProgramOutput
 
-/// The shell around the supervision of one Main: it waits for events, asks the machine, and carries out its directives.
+/// Runs the supervision of one Main: waits for events, passes them to the machine, and carries out its directives.
 final class Keeper {
     let seat: KeeperSeat
     let memory: MainMemory
@@ -22,11 +22,12 @@ final class Keeper {
     var isFinished = false
     private var isWithoutPlace = false
 
-    /// How many requests of one connection are served before the others have their turn.
+    /// How many requests of one connection are handled before the others have their turn.
     static let turn = 64
     /// How many are served of a Main that has ended: more than its connection can hold.
     static let lastWords = 4096
-    /// The longest wait, so that the time that this process ran can be told from the time that it was stopped.
+    /// The longest wait. It is bounded so that the keeper can distinguish the time that it ran from the time that it
+    /// was stopped.
     private static let longestWait = Duration.seconds(60)
 
     init(_ configuration: KeeperConfiguration, at seat: KeeperSeat, signals: EventCounter) throws {
@@ -49,7 +50,7 @@ final class Keeper {
         }
     }
 
-    /// A keeper that cannot be reached cannot be told to end: it ends with its directory, and Main with it.
+    /// Ends the keeper, and Main with it, if its directory was removed: nobody could reach it to tell it to end.
     private func endWithoutPlace() {
         guard !isWithoutPlace, seat.isGone else { return }
         isWithoutPlace = true
@@ -69,7 +70,7 @@ final class Keeper {
             signals.clear()
             happen(.quitWanted)
         }
-        // Before Main's end: a Main that has ended sent its messages before.
+        // Before Main's end is handled: a Main that has ended sent its messages before.
         for (visitor, isReady) in zip(present, ready.dropFirst(fixed.count)) where isReady { serve(visitor) }
         if ready[3] { mainEnded() }
         if ready[2], sockets.takeData(), machine.watchesSockets { happen(.dataCame) }
@@ -101,7 +102,7 @@ final class Keeper {
         happen(.disconnected)
     }
 
-    /// Lets the machine decide, and carries out its directives.
+    /// Passes an event to the machine, and carries out its directives.
     func happen(_ event: SupervisionEvent) {
         for directive in machine.handle(event, at: clock.now()) { perform(directive) }
     }
@@ -125,7 +126,7 @@ struct KeeperClock {
         return BootInstant(nanoseconds: now.nanoseconds - min(missed.clampedNanoseconds, now.nanoseconds))
     }
 
-    /// Runs a wait of at most so long. One that took much longer was no waiting: it does not count.
+    /// Runs a wait with a limit. If it takes much longer, the process was stopped, and the time does not count.
     mutating func wait<Value>(_ longest: Duration, _ body: () -> Value) -> Value {
         let start = system.now()
         let value = body()

@@ -2,7 +2,7 @@ internal import KeptSockets
 internal import Platform
 internal import ProgramOutput
 
-/// A keeper's exclusive hold of its directory: a lock that the kernel gives back with the process, and the socket.
+/// A keeper's exclusive use of its directory: a lock, which the kernel releases with the process, and the socket.
 struct KeeperSeat {
     let place: KeeperPlace
     let directory: Directory
@@ -27,7 +27,7 @@ struct KeeperSeat {
         guard try lock.tryLock(byteAt: 0) else {
             throw KeeperFailure(status: .no, message: "another keeper is at work in \(place.directory)")
         }
-        // A keeper that was killed leaves its socket: the lock says that no keeper answers there.
+        // A killed keeper leaves its socket. Having the lock proves that no keeper listens there.
         try directory.remove(KeeperPlace.socketName)
         return KeeperSeat(
             place: place, directory: directory, listener: try MessageSocket(listeningAt: place.socket), lock: lock)
@@ -46,7 +46,7 @@ struct KeeperSeat {
 /// A connection to the keeper.
 final class Visitor {
     let socket: MessageSocket
-    /// The connection is over, or is to be.
+    /// The connection has ended, or must be closed.
     private(set) var isGone = false
 
     init(_ socket: MessageSocket) {
@@ -63,8 +63,7 @@ final class Visitor {
         }
     }
 
-    /// Returns the next request; nil when there is none now. A message that cannot be understood is refused and
-    /// forgotten.
+    /// Returns the next request; nil if there is none now. An invalid message is refused and dropped.
     func next() -> (KeeperRequest, OpenFile?)? {
         while !isGone {
             switch socket.receive(upTo: KeeperLimits.messageByteCount) {

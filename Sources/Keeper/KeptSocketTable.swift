@@ -36,11 +36,11 @@ struct KeptSocketTable {
         if isWatching { try? readiness.add(file.descriptor, key: lastKey) }
     }
 
-    /// - Returns: Whether it was kept.
+    /// - Returns: True if the socket was kept.
     @discardableResult
     mutating func release(_ name: String) -> Bool {
         guard let kept = sockets.removeValue(forKey: name) else { return false }
-        // Main has the description open too, so closing the duplicate does not end the watch.
+        // Main has the open file description too, so closing the duplicate does not end the watch.
         readiness.remove(kept.file.descriptor)
         return true
     }
@@ -49,7 +49,7 @@ struct KeptSocketTable {
         for name in names { release(name) }
     }
 
-    /// Begins or ends to watch. Data that is there already counts as coming.
+    /// Starts or stops the watch. Data that has already arrived is reported as new.
     mutating func watch(_ isOn: Bool) {
         guard isOn != isWatching else { return }
         isWatching = isOn

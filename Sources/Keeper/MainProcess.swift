@@ -22,7 +22,7 @@ struct MainProcess {
         self.program = program
     }
 
-    /// The Main that is there though this keeper has not started it; nil when none is.
+    /// Finds a running Main that this keeper has not started; nil if there is none.
     init?(thatIsThereAt place: KeeperPlace) {
         guard let lock = try? OpenFile(path: place.mainLock, .read),
             let identity = Self.holder(of: lock) ?? Self.recorded(in: lock),
@@ -34,7 +34,7 @@ struct MainProcess {
 
     private static func holder(of lock: OpenFile) -> ProcessIdentity? {
         guard let pid = try? lock.programLockHolder(), let identity = ProcessIdentity(of: pid),
-            // Still the one: its number had not come to mean another process when its record was read.
+            // Checked again: the process id had not come to mean another process when its record was read.
             (try? lock.programLockHolder()) == pid
         else { return nil }
         return identity
@@ -52,7 +52,7 @@ struct MainProcess {
 
     var pid: Int32 { handle.identity.pid }
 
-    /// How it ended. Only when its handle says that it has.
+    /// Returns how it ended. Call it only after its handle has reported the end.
     func end() -> MainProcessEnd {
         guard let program else { return .unseen }
         do throws(SystemCallError) {
@@ -66,10 +66,10 @@ struct MainProcess {
     }
 }
 
-/// The moment between a keeper and its Main: a process of this program takes Main's lock and becomes Main's program.
+/// The step between a keeper and its Main: a process of this program takes Main's lock and becomes Main's program.
 ///
-/// So a Main has its lock before it does anything, also when the keeper dies meanwhile, and no second one begins
-/// while the first is there: the lock stays with the process and ends with it.
+/// So a Main has its lock before its program begins, even if the keeper dies meanwhile, and no second Main begins while
+/// the first runs: the process keeps the lock until it ends.
 enum MainStart {
     /// The first argument of a process that does this.
     static let word = "start-main"
@@ -101,13 +101,13 @@ enum MainStart {
     }
 }
 
-/// The note that Main is to stay down, kept for one run of the machine.
+/// The note that Main must not be started, valid for one boot of the machine.
 struct MainMemory {
     let directory: Directory
     private static let closed = "closed"
 
-    /// Returns whether a Main of this run of the machine was closed and has not been started since. An unreadable note
-    /// counts as none: a Main too many starts is better than none.
+    /// Returns true if Main was closed in this boot of the machine and has not been started since. An unreadable note
+    /// counts as none: starting Main needlessly is better than not starting it.
     func isClosed() -> Bool {
         guard let file = try? OpenFile(KeeperPlace.memoryName, in: directory, .read),
             let bytes = try? file.read(count: 256, at: 0)

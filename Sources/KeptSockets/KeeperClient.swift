@@ -1,7 +1,7 @@
 package import CoreAPI
 package import Platform
 
-/// Asks a keeper. Its calls block: for a thread of its own.
+/// Sends requests to a keeper. Its calls block, so they need a thread of their own.
 package struct KeeperClient: Sendable {
     package let place: KeeperPlace
     /// The time that a keeper may take to answer.
@@ -16,9 +16,9 @@ package struct KeeperClient: Sendable {
         try? MessageSocket(connectingTo: place.socket)
     }
 
-    /// Asks over a connection of its own.
+    /// Sends a request over a new connection.
     ///
-    /// - Returns: The answer; nil when no keeper is there or none answered.
+    /// - Returns: The answer; nil if there is no keeper or it does not answer.
     package func ask(_ request: KeeperRequest) -> KeeperMessage? {
         connect().flatMap { ask(request, over: $0) }
     }
@@ -37,11 +37,11 @@ package struct KeeperClient: Sendable {
         return status
     }
 
-    /// Tells the keeper that the holder of Main's ownership has woken Main, so that the budget of a wake and the watchdog
-    /// hold, also where the wake does not reach Main.
+    /// Tells the keeper that the holder of Main's ownership has woken Main, so that the budget of a wake and the
+    /// watchdog apply, even if the wake does not reach Main.
     ///
     /// - Parameter main: The process of the Main that rests.
-    /// - Returns: Whether this is the keeper of that Main; false also when no keeper is there.
+    /// - Returns: True if this is the keeper of that Main; false also if there is no keeper.
     package func mainWasWoken(_ main: ProcessIdentity) -> Bool {
         ask(.woken(pid: main.pid, startTime: main.startTime)) == .done
     }

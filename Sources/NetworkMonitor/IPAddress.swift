@@ -15,16 +15,16 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// 4 or 16 bytes, in the order of the network.
     public let bytes: [UInt8]
 
-    /// - Returns: nil unless there are as many bytes as the family has.
+    /// - Returns: nil unless the number of bytes is that of the family.
     public init?(_ family: Family, bytes: some Sequence<UInt8>) {
         self.family = family
         self.bytes = Array(bytes)
         guard self.bytes.count == family.length else { return nil }
     }
 
-    /// Reads an address as people write it, `192.0.2.7` or `2001:db8::7`.
+    /// Parses a text such as `192.0.2.7` or `2001:db8::7`.
     ///
-    /// - Returns: nil when it is none.
+    /// - Returns: nil if it is not an address.
     public init?(_ text: String) {
         for family in [Family.version4, .version6] {
             if let bytes = AddressText.bytes(of: text, byteCount: family.length) {

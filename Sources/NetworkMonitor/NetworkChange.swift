@@ -2,7 +2,7 @@
 package enum NetworkChange: Hashable, Sendable {
     /// The interface is there and has this state.
     case link(NetworkLink)
-    /// The interface is gone.
+    /// The interface was removed.
     case linkGone(UInt32)
     case address(LinkAddress)
     case addressGone(LinkAddress)
@@ -39,7 +39,7 @@ package struct LinkAddress: Hashable, Sendable {
     package var link: UInt32
     package var address: IPAddress
     /// True if packets to other networks can have the address as their source: it is valid beyond the link, and the
-    /// search for a duplicate is over.
+    /// duplicate address detection is complete.
     package var isUsable: Bool
 
     package init(link: UInt32, address: IPAddress, isUsable: Bool = true) {
@@ -54,11 +54,11 @@ package struct DefaultRoute: Hashable, Sendable {
     package var family: IPAddress.Family
     /// The interface's number.
     package var link: UInt32
-    /// The router; nil where all destinations are behind the interface itself.
+    /// The router; nil if all destinations are directly reachable through the interface.
     package var gateway: IPAddress?
-    /// The address that packets come from, where the route says so.
+    /// The source address of packets, if the route names one.
     package var source: IPAddress?
-    /// The lower one is taken.
+    /// The priority. The kernel prefers the route with the lowest value.
     package var priority: UInt32
 
     package init(
@@ -77,7 +77,7 @@ package struct DefaultRoute: Hashable, Sendable {
 extension NetworkChange {
     /// The body of RTM_NEWLINK and RTM_DELLINK: `struct ifinfomsg` and attributes.
     static func link(_ body: KernelBytes) -> NetworkLink? {
-        // A bridge reports its ports with its own family: that a port is gone does not mean that the interface is.
+        // A bridge reports its ports with its own family. If a port is removed, the interface may still exist.
         guard body.number(UInt8.self, at: 0) == 0, let index: UInt32 = body.number(at: 4), index > 0,
             let flags: UInt32 = body.number(at: 8), body.count >= 16
         else { return nil }

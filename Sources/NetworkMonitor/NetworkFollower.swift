@@ -52,7 +52,7 @@ final class NetworkFollower: Sendable {
         let (stream, continuation) = AsyncStream.makeStream(
             of: NetworkState.self, bufferingPolicy: .bufferingNewest(1))
         let number = shared.withLock { shared -> Int? in
-            // No task waits at the new stream yet, so nothing is resumed under the lock.
+            // No task reads the new stream yet, so nothing is resumed under the lock.
             if let current = shared.current { continuation.yield(current) }
             guard !shared.isStopped else { return nil }
             shared.lastListener += 1
@@ -80,8 +80,8 @@ final class NetworkFollower: Sendable {
             do throws(SystemCallError) {
                 try turn(&tracker)
             } catch {
-                // Without a first answer the monitor cannot open. Later a failure passes, such as a lack of
-                // memory: everything is read again when it is over, and the pause keeps the thread from spinning.
+                // Without a first answer the monitor cannot open. Later failures, such as a lack of memory, are
+                // temporary: everything is read again after a pause, which keeps the thread from spinning.
                 guard shared.withLock({ $0.current }) != nil else { return finish(failure: error) }
                 _ = Poll.wait(for: [wake.descriptor], timeout: Self.pauseAfterFailure)
                 _ = tracker.overflow(at: clock.now())

@@ -9,8 +9,8 @@ internal import Synchronization
 /// for await state in monitor.states { print(state) }
 /// ```
 ///
-/// A state is reported when it has stood still for a quarter of a second, or after a second without quiet. Nothing
-/// polls: while nothing changes, nothing runs. It belongs to the network namespace of its process.
+/// A state is reported when it has not changed for a quarter of a second, or at the latest after a second of changes.
+/// The monitor does not poll: it sleeps while nothing changes. It reports on the network namespace of its process.
 public final class NetworkMonitor: Sendable {
     private let follower: NetworkFollower
 
@@ -22,10 +22,10 @@ public final class NetworkMonitor: Sendable {
         follower.stop()
     }
 
-    /// Opens a monitor, which knows the present state when this returns.
+    /// Opens a monitor. It knows the present state when this returns.
     ///
-    /// - Throws: ``SharedCoreError/Code-swift.struct/system`` or ``SharedCoreError/Code-swift.struct/forbidden`` where
-    ///   the kernel gives no socket for its reports, and ``SharedCoreError/Code-swift.struct/cancelled``.
+    /// - Throws: ``SharedCoreError/Code-swift.struct/system`` or ``SharedCoreError/Code-swift.struct/forbidden`` if the
+    ///   kernel provides no socket for its reports, and ``SharedCoreError/Code-swift.struct/cancelled``.
     public static func open() async throws(SharedCoreError) -> NetworkMonitor {
         try await open(SharedCoreError.wrapping { () throws(SystemCallError) in try RouteSocket() })
     }
@@ -39,11 +39,11 @@ public final class NetworkMonitor: Sendable {
         return monitor
     }
 
-    /// The state that was told last.
+    /// The last reported state.
     public var current: NetworkState { follower.current }
 
-    /// The present state, and from then on each that differs from the one before. A slow consumer misses those in
-    /// between, never the last one. It ends with the monitor.
+    /// The present state, then each different one. A slow consumer may miss intermediate states, but never the last
+    /// one. The stream ends with the monitor.
     public var states: AsyncStream<NetworkState> { follower.states() }
 
     /// The number of times that the kernel dropped reports, after which everything was read again.

@@ -11,11 +11,10 @@ package struct NetworkPicture: Hashable, Sendable {
 
     package init() {}
 
-    /// Takes a change in.
+    /// Applies a change.
     ///
-    /// - Returns: Whether the kernel may have removed more than it has reported. A link that goes down, and the last
-    ///   address of a link, take routes with them without a report; a route that is replaced or removed may not be the
-    ///   only one that looks like it.
+    /// - Returns: True if the kernel may have removed more than it has reported. Routes disappear without a report when
+    ///   a link goes down or loses its last address, and a replaced or removed route may have equal ones.
     package mutating func apply(_ change: NetworkChange) -> Bool {
         switch change {
         case .link(let link):
@@ -81,7 +80,7 @@ package struct NetworkPicture: Hashable, Sendable {
         return Set(usable.map(\.address)).sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
     }
 
-    /// The lowest priority first, as the kernel takes them; then something fixed.
+    /// Orders by priority, lowest first, as the kernel does; then by a fixed criterion.
     private static func order(_ route: DefaultRoute, _ exit: NetworkExit) -> (UInt32, IPAddress.Family, String, String)
     {
         (route.priority, route.family, exit.interface, exit.gateway?.description ?? "")

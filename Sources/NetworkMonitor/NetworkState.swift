@@ -1,9 +1,9 @@
 /// The connection of this machine to other networks: its exits, or the reason why there is none.
 ///
-/// Connected means that there is a default route of the main table through an interface that is up and carries packets,
-/// and that it has an address from which they can come. It does not say that a server behind it answers.
+/// Connected means that the main table has a default route through an interface that is up and has a carrier, with a
+/// usable source address. It does not mean that a server answers.
 public struct NetworkState: Hashable, Sendable, CustomStringConvertible {
-    /// The ways out, the one that is taken first first; none while the machine is not connected.
+    /// The exits, the preferred one first; none while the machine is not connected.
     public let exits: [NetworkExit]
     /// The reason why the machine is not connected; nil while it is.
     public let outage: NetworkOutage?
@@ -21,8 +21,8 @@ public struct NetworkState: Hashable, Sendable, CustomStringConvertible {
 
     public var isConnected: Bool { outage == nil }
 
-    /// Returns whether packets can leave from an address. A connection from one that is gone is dead, although the
-    /// machine may be connected by another.
+    /// Returns true if packets can be sent from an address. A connection from an address that was removed is dead, even
+    /// if the machine is connected through another address.
     public func canSend(from address: IPAddress) -> Bool {
         exits.contains { $0.addresses.contains(address) }
     }
@@ -38,9 +38,9 @@ public struct NetworkExit: Hashable, Sendable, CustomStringConvertible {
     /// The name of the interface, such as `eth0`.
     public let interface: String
     public let family: IPAddress.Family
-    /// The router; nil where all destinations are behind the interface itself.
+    /// The router; nil if all destinations are directly reachable through the interface.
     public let gateway: IPAddress?
-    /// The addresses that packets may come from, in a fixed order.
+    /// The possible source addresses of packets, in a fixed order.
     public let addresses: [IPAddress]
 
     public init(interface: String, family: IPAddress.Family, gateway: IPAddress?, addresses: [IPAddress]) {
@@ -61,7 +61,7 @@ public enum NetworkOutage: Hashable, Sendable, CustomStringConvertible {
     case interface
     /// No interface is up and carries packets.
     case carrier
-    /// No interface that carries packets has an address that is valid beyond its link.
+    /// No interface with a carrier has an address that is valid beyond its link.
     case address
     /// No route leads to everywhere through an interface that has all that.
     case defaultRoute

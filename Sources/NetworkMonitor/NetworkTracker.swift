@@ -1,25 +1,25 @@
 package import CoreAPI
 package import Platform
 
-/// Follows the kernel's reports and knows when to ask for all again: messages and time in, requests and states out.
+/// Follows the kernel's reports as a pure value: it maps messages and the time to requests and states.
 ///
-/// Reports are a hint, the kernel's answer to a request is the truth. It asks at the start, after reports were lost,
-/// and after every change with which the kernel may have removed more than it reports.
+/// Reports are hints; only the kernel's answer to a request is complete. It requests everything at the start, after
+/// lost reports, and after each change with which the kernel may have removed more than it reports.
 package struct NetworkTracker: Sendable {
     package enum Directive: Hashable, Sendable {
-        /// Ask the kernel for all of a kind.
+        /// Request all objects of a kind from the kernel.
         case ask(RouteSocket.Kind, sequence: UInt32)
-        /// The state is this now; the first one comes with the end of the first answer.
+        /// Report this state. The first one comes at the end of the first answer.
         case tell(NetworkState)
-        /// The kernel gives nothing here, with this error number.
+        /// End: the kernel does not provide the data, with this error number.
         case giveUp(Int32)
     }
 
-    /// An answer that is coming in.
+    /// An answer that is being received.
     private struct Asking {
         var kind: RouteSocket.Kind
         var sequence: UInt32
-        /// The time at which it is given up.
+        /// The time limit of the answer.
         var limit: BootInstant
         var picture = NetworkPicture()
         var isInterrupted = false
@@ -33,13 +33,13 @@ package struct NetworkTracker: Sendable {
 
     /// The times that it lives by.
     package struct Times: Hashable, Sendable {
-        /// The time that a state must stand still before it is told.
+        /// How long a state must not change before it is reported.
         package var quiet = Duration.milliseconds(250)
-        /// After which time without quiet it is told all the same.
+        /// The time after which a changing state is reported anyway.
         package var longest = Duration.seconds(1)
         /// Between the end of one answer and the next request.
         package var pause = Duration.milliseconds(100)
-        /// The time that an answer may stay away.
+        /// The time limit of an answer.
         package var patience = Duration.seconds(5)
 
         package init() {}
@@ -74,7 +74,7 @@ package struct NetworkTracker: Sendable {
         [ask(for: .links, Asking(kind: .links, sequence: 0, limit: now), at: now)]
     }
 
-    /// Takes a message in.
+    /// Handles a message.
     package mutating func receive(_ message: RouteMessage, at now: BootInstant) -> [Directive] {
         guard let sequence = message.answers else {
             switch message.content {
@@ -84,7 +84,7 @@ package struct NetworkTracker: Sendable {
             }
             return told(at: now)
         }
-        // An answer to an earlier request says nothing.
+        // An answer to an earlier request is ignored.
         guard case .asking(var asking) = phase, asking.sequence == sequence else { return [] }
         asking.isInterrupted = asking.isInterrupted || message.isInterrupted
         switch message.content {
@@ -111,7 +111,7 @@ package struct NetworkTracker: Sendable {
         return told(at: now)
     }
 
-    /// Checks whether something is due.
+    /// Performs the steps that are due.
     package mutating func timePassed(at now: BootInstant) -> [Directive] {
         var directives = told(at: now)
         switch phase {
@@ -182,7 +182,7 @@ package struct NetworkTracker: Sendable {
     }
 }
 
-/// Lets a value through when it has stood still for a while, or when it has moved for too long.
+/// Reports a value once it has not changed for a while, or has been changing for too long.
 package struct Settling<Value: Equatable & Sendable>: Sendable {
     private struct Pending {
         var value: Value
@@ -192,25 +192,25 @@ package struct Settling<Value: Equatable & Sendable>: Sendable {
 
     private let quiet: Duration
     private let longest: Duration
-    /// The value that was let through last.
+    /// The last reported value.
     package private(set) var settled: Value
     private var pending: Pending?
 
     /// - Parameters:
-    ///   - quiet: The time that a value must stand still.
-    ///   - longest: After which time without quiet it is let through all the same.
+    ///   - quiet: How long a value must not change.
+    ///   - longest: The time after which a changing value is reported anyway.
     package init(_ value: Value, quiet: Duration, longest: Duration) {
         settled = value
         self.quiet = quiet
         self.longest = longest
     }
 
-    /// The time to ask again with ``take(at:)``; nil while nothing has moved.
+    /// When to call ``take(at:)``; nil if there is nothing to report.
     package var deadline: BootInstant? {
         pending.map { min($0.quiet, $0.since.advanced(by: longest)) }
     }
 
-    /// The value is this now. One that is back where it was has not moved at all.
+    /// Sets the value. If it equals the last reported value again, there is nothing to report.
     package mutating func move(to value: Value, at now: BootInstant) {
         if value == settled {
             pending = nil

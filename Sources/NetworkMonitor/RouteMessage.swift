@@ -3,9 +3,9 @@
 /// Source: netlink(7), rtnetlink(7); the numbers are those of linux/netlink.h and linux/rtnetlink.h.
 package struct RouteMessage: Hashable, Sendable {
     package enum Content: Hashable, Sendable {
-        /// The things that are there or have changed. Nothing when the message is about other things.
+        /// Existing or changed objects; empty if the message is about others.
         case changes([NetworkChange])
-        /// All that was asked for has come.
+        /// The end of the answer to a request.
         case ended
         /// The kernel refuses the request, with this error number.
         case refused(Int32)
@@ -14,7 +14,7 @@ package struct RouteMessage: Hashable, Sendable {
     }
 
     package var content: Content
-    /// The number of the request that this answers; nil for a report of its own accord.
+    /// The number of the request that this answers; nil for a report.
     package var answers: UInt32?
     /// True if something changed in the middle of the answer, so that it may be incomplete.
     package var isInterrupted: Bool
@@ -53,7 +53,7 @@ extension RouteMessage {
 
     private static func content(_ type: UInt16, _ flags: UInt16, _ body: KernelBytes) -> Content? {
         switch type {
-        // NLMSG_ERROR (which with 0 says that all is well), NLMSG_DONE (the same) and NLMSG_OVERRUN
+        // NLMSG_ERROR (0 means success), NLMSG_DONE (the same) and NLMSG_OVERRUN
         case 2: return failure(body).map { .refused($0) }
         case 3: return failure(body).map { .refused($0) } ?? .ended
         case 4: return .lost
@@ -63,7 +63,7 @@ extension RouteMessage {
         // RTM_NEWADDR, RTM_DELADDR
         case 20: return .changes(NetworkChange.address(body).map { [.address($0)] } ?? [])
         case 21: return .changes(NetworkChange.address(body).map { [.addressGone($0)] } ?? [])
-        // RTM_NEWROUTE, where NLM_F_REPLACE says that another one is gone; RTM_DELROUTE
+        // RTM_NEWROUTE, where NLM_F_REPLACE means that another route was removed; RTM_DELROUTE
         case 24:
             let routes = NetworkChange.defaultRoutes(body)
             let isReplacing = flags & 0x100 != 0 && flags & 0x2 == 0 && !routes.isEmpty
@@ -73,7 +73,7 @@ extension RouteMessage {
         }
     }
 
-    /// Returns the number of the error, where it is one: it stands there negated.
+    /// Returns the error number, if there is one: the message contains it negated.
     private static func failure(_ body: KernelBytes) -> Int32? {
         guard let negated: Int32 = body.number(at: 0), negated.signum() == -1 else { return nil }
         return Int32(clamping: negated.magnitude)
@@ -91,7 +91,7 @@ struct KernelBytes {
     var count: Int { bytes.count }
     var content: ArraySlice<UInt8> { bytes }
 
-    /// Returns a number at an offset that is not negative.
+    /// Returns a number at a non-negative offset.
     func number<Number: FixedWidthInteger>(_: Number.Type = Number.self, at offset: Int) -> Number? {
         guard let part = part(from: offset, count: MemoryLayout<Number>.size) else { return nil }
         var number: Number = 0
@@ -106,7 +106,7 @@ struct KernelBytes {
         return KernelBytes(bytes[start..<(start + count)])
     }
 
-    /// Returns all bytes from an offset on; none when it is beyond the end.
+    /// Returns all bytes from an offset on; none if it is beyond the end.
     func rest(from offset: Int) -> KernelBytes {
         KernelBytes(bytes.dropFirst(offset))
     }
@@ -114,20 +114,20 @@ struct KernelBytes {
     /// Text up to the first zero.
     var text: String { String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }
 
-    /// Returns the offset after something of a length: the kernel lets all begin at a multiple of four.
+    /// Returns the offset after an object of a length: each object begins at a multiple of four.
     static func aligned(_ length: Int) -> Int { (length + 3) & ~3 }
 }
 
 extension KernelBytes {
-    /// The attributes of a message: for each its kind, and its content. The first of a kind counts; one that does not
-    /// fit ends them.
+    /// The attributes of a message by their type. The first of each type counts; an attribute that exceeds the message
+    /// ends the list.
     var attributes: [UInt16: KernelBytes] {
         var attributes: [UInt16: KernelBytes] = [:]
         var rest = self
         while let length: UInt16 = rest.number(at: 0), let kind: UInt16 = rest.number(at: 2), length >= 4,
             let content = rest.part(from: 4, count: Int(length) - 4)
         {
-            // The two highest bits give the form of the content, not its type.
+            // The two highest bits are flags about the content, not part of the type.
             let kind = kind & 0x3fff
             if attributes[kind] == nil { attributes[kind] = content }
             rest = rest.rest(from: Self.aligned(Int(length)))

@@ -17,9 +17,9 @@ package enum ExitStatus: Int32, Hashable, Sendable {
     case output = 74
     /// The configuration is wrong (`EX_CONFIG`).
     case configuration = 78
-    /// SIGINT ended it before it was done.
+    /// SIGINT ended it before it had finished.
     case interrupted = 130
-    /// SIGTERM ended it before it was done.
+    /// SIGTERM ended it before it had finished.
     case terminated = 143
 
     /// The exit status for an error of a group.
@@ -38,7 +38,7 @@ extension SharedCoreError {
     /// The error as one sentence for people, with where and why.
     package var sentence: String { sentence(behind: "") }
 
-    /// The same behind what a program says first. The place stands there once.
+    /// Returns the same sentence after a lead. The location appears once.
     package func sentence(behind lead: String) -> String {
         let text = lead + message + (cause.map { " (\($0))" } ?? "")
         let isNamed = text.contains("“\(location)”") || (location.contains("/") && text.contains(location))
@@ -52,14 +52,14 @@ package enum ProgramStart {
     /// some to spare.
     package static let descriptorCount = 48
 
-    /// Ends the program with ``ExitStatus/unavailable`` and a message where it may open too few files or start too few
-    /// threads: later, Swift's runtime would end it with SIGILL, or have it stand still.
+    /// Ends the program with ``ExitStatus/unavailable`` and a message if it may open too few files or start too few
+    /// threads: later, Swift's runtime would end it with SIGILL, or hang.
     ///
     /// - Parameters:
     ///   - program: Its name for the message.
-    ///   - threadCount: The threads that it needs beside its first one and those of Swift's pool; nil for one that has
-    ///     only its first one.
-    ///   - status: Its status then, for a program that has one of its own for failures.
+    ///   - threadCount: The number of threads that it needs beside its first one and those of Swift's pool; nil for a
+    ///     program with a single thread.
+    ///   - status: Its exit status in that case.
     package static func requireResources(
         for program: String, threadCount: Int?, status: Int32 = ExitStatus.unavailable.rawValue
     ) {

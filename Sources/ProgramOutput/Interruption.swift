@@ -9,7 +9,7 @@ package struct Interrupted: Error, Hashable, Sendable {
     package let message = "interrupted"
 }
 
-/// SIGINT and SIGTERM of a program that shows its results before it ends by them.
+/// Handles SIGINT and SIGTERM in a program that prints its results before the signal ends it.
 package final class Interruption<Result: Sendable>: Sendable {
     private struct State {
         var signal: ProcessSignal?
@@ -37,7 +37,7 @@ package final class Interruption<Result: Sendable>: Sendable {
     /// True after one of the signals came.
     package var isRaised: Bool { state.withLock { $0.signal != nil } }
 
-    /// - Throws: ``Interrupted`` when one of them came, by the first.
+    /// - Throws: ``Interrupted``, with the first signal, if one came.
     package func check() throws(Interrupted) {
         guard let signal = state.withLock(\.signal) else { return }
         throw Interrupted(status: signal == .interrupt ? .interrupted : .terminated)
@@ -45,7 +45,7 @@ package final class Interruption<Result: Sendable>: Sendable {
 
     /// Runs the work in a task of its own, so that a signal cancels the work and not the printing of its result.
     ///
-    /// - Throws: ``Interrupted`` in place of the work's own error, when a signal has cancelled it.
+    /// - Throws: ``Interrupted`` in place of the work's own error, if a signal has cancelled it.
     package func run(_ body: @escaping @Sendable () async throws -> Result) async throws -> Result {
         let task = Task { try await body() }
         let isOver = state.withLock { state in

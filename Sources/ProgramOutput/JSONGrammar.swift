@@ -1,7 +1,6 @@
-/// Reads one JSON value after RFC 8259, and nothing more than the RFC allows.
+/// Parses one JSON value strictly as RFC 8259 defines it.
 ///
-/// Decoders are more generous: an error that one of them accepts, such as a comma at the end of a list, breaks the
-/// lines of the next program.
+/// Many decoders also accept invalid JSON, such as a comma at the end of a list, which other programs then reject.
 package struct JSONGrammar {
     /// As deep as decoders go.
     package static let maximumDepth = 500
@@ -12,22 +11,21 @@ package struct JSONGrammar {
     private var isExact = true
     private var repeatedName: String?
 
-    /// Returns whether bytes are one JSON value.
+    /// Returns true if the bytes are one JSON value.
     package static func accepts(_ bytes: [UInt8]) -> Bool {
         value(of: bytes) != nil
     }
 
-    /// The number of members of the outermost object, of which a decoder keeps one of each name; nil for bytes that are no JSON.
+    /// Returns the number of members of the outermost object, including repeated names; nil if the bytes are not JSON.
     package static func memberCount(in bytes: [UInt8]) -> Int? {
         value(of: bytes).map { value in
             if case .object(let object) = value { object.count } else { 0 }
         }
     }
 
-    /// Returns the value that bytes are; nil for bytes that are no JSON. Half of a character (a lone surrogate) becomes U+FFFD, as it can
-    /// stand in no text.
+    /// Parses a value; nil if the bytes are not JSON. A lone surrogate becomes U+FFFD, because no text can contain it.
     ///
-    /// - Parameter maximumDepth: How many lists and objects may stand in each other. Each takes some of the thread's stack.
+    /// - Parameter maximumDepth: The maximum nesting of lists and objects. Each level takes some of the thread's stack.
     package static func value(of bytes: [UInt8], maximumDepth: Int = JSONGrammar.maximumDepth) -> JSONValue? {
         read(bytes, maximumDepth: maximumDepth)?.value
     }
@@ -38,12 +36,12 @@ package struct JSONGrammar {
         /// True if no text has half of a character (an unpaired surrogate). The reader replaces each half by the same
         /// character, so a text with one must not serve as a name.
         package let isExact: Bool
-        /// A name that an object has twice, at any depth; nil if there is none. Readers differ in which of the members
-        /// they take.
+        /// A name that occurs twice in an object, at any depth; nil if there is none. Parsers differ in which of the
+        /// members they use.
         package let repeatedName: String?
     }
 
-    /// Returns the value as ``value(of:maximumDepth:)`` does, with what its text could hide.
+    /// Parses a value as ``value(of:maximumDepth:)`` does, and reports ambiguities in its text.
     package static func read(_ bytes: [UInt8], maximumDepth: Int = JSONGrammar.maximumDepth) -> Reading? {
         guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
         var grammar = JSONGrammar(bytes: bytes, maximumDepth: maximumDepth)
@@ -125,7 +123,7 @@ package struct JSONGrammar {
 
     private mutating func text() -> String? {
         guard take("\"") else { return nil }
-        // As bytes, and made a text once: to append to a text by its scalars takes time by its length each time.
+        // Collected as bytes and converted once: appending a scalar to a text takes time proportional to its length.
         var content: [UInt8] = []
         var start = position
         while let byte = next {
@@ -162,7 +160,7 @@ package struct JSONGrammar {
         }
         guard let unit = codeUnit() else { return nil }
         guard UTF16.isLeadSurrogate(unit) else { return Unicode.Scalar(unit) ?? half() }
-        // Its second half is an escape as well; anything else is read by itself.
+        // The second half of a surrogate pair is an escape as well; anything else is parsed on its own.
         let start = position
         if take("\\"), take("u"), let second = codeUnit(), UTF16.isTrailSurrogate(second) {
             return UTF16.decode(UTF16.EncodedScalar([unit, second]))

@@ -8,10 +8,10 @@ package enum JSONValue: Hashable, Sendable {
     case text(String)
     case array([JSONValue])
     case object(JSONObject)
-    /// A finished JSON text in one line, written as it stands.
+    /// A complete JSON text in one line, which is written unchanged.
     case written(String)
 
-    /// Returns a text, or null where there is none.
+    /// Returns a text, or null if there is none.
     package static func optional(_ text: String?) -> JSONValue {
         text.map { .text($0) } ?? .null
     }
@@ -47,7 +47,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Ex
     package init(integerLiteral value: Int64) { self = .integer(value) }
 }
 
-/// An object of a JSON text with its fields in the order in which they were given, as a person reads them.
+/// An object of a JSON text with its fields in the given order.
 package struct JSONObject: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     private struct Field: Hashable, Sendable {
         let name: String
@@ -71,7 +71,7 @@ package struct JSONObject: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     /// The fields in their order. Several may have the same name.
     package var members: [(name: String, value: JSONValue)] { fields.map { ($0.name, $0.value) } }
 
-    /// The value of a field; nil where there is none of that name. Of several, the last one's.
+    /// The value of a field; nil if there is none with that name. Of several, the last one.
     package subscript(name: String) -> JSONValue? {
         fields.last { $0.name.utf8.elementsEqual(name.utf8) }?.value
     }

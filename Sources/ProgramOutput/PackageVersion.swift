@@ -1,5 +1,6 @@
 /// The version of the package: of its programs and of the C library.
 package enum PackageVersion {
-    /// `Scripts/c-library` reads this line for its pkg-config file; a test compares that of the Python package.
+    /// `Scripts/c-library` reads this line for its pkg-config file; a test compares it with the version of the Python
+    /// package.
     package static let text = "0.1.0"
 }

@@ -1,8 +1,8 @@
-/// Bytes that a program was given as text: an argument, a variable of its environment or a path.
+/// Text that a program gets from outside as bytes: an argument, an environment variable or a path.
 ///
-/// Swift replaces bytes that are not UTF-8 by U+FFFD, and then two different names are one. The programs read bytes
-/// instead, and refuse an argument that must be text and is not (contract S2). Text from outside is shown escaped:
-/// nothing in it ends a line or commands a terminal (contract E2).
+/// Swift replaces bytes that are not UTF-8 by U+FFFD, so two different names could become equal. The programs read
+/// bytes instead, and refuse an argument that must be text and is not UTF-8 (contract S2). Text from outside is printed
+/// escaped, so that it can neither end a line nor control a terminal (contract E2).
 package enum ProgramText {
     /// The error for bytes that are not UTF-8.
     package struct NotText: Error, Hashable, Sendable, CustomStringConvertible {
@@ -18,7 +18,7 @@ package enum ProgramText {
         return text
     }
 
-    /// Returns bytes as one line for people: each byte that is not UTF-8 as `\xff`, and control characters escaped.
+    /// Returns bytes as one line of text: each byte that is not UTF-8 as `\xff`, and control characters escaped.
     package static func escaped(_ bytes: [UInt8]) -> String {
         var line = ""
         var parser = Unicode.UTF8.ForwardParser()
@@ -40,9 +40,9 @@ package enum ProgramText {
     /// The longest line of a message or of the log, in bytes.
     package static let maximumLineByteCount = 4 << 10
 
-    /// Returns a text as one line for people, in which no character acts on a terminal or on a reader of lines.
+    /// Returns a text as one line, in which no character can control a terminal or end a line.
     ///
-    /// - Parameter count: How many bytes it may have. Behind a longer one stands how much of the text is left out.
+    /// - Parameter count: The maximum number of bytes. A longer text is cut, and the number of omitted bytes follows.
     package static func oneLine(_ text: String, upTo count: Int = .max) -> String {
         guard text.utf8.count > count || text.unicodeScalars.contains(where: \.isCommand) else { return text }
         var line = ""
@@ -62,23 +62,23 @@ package enum ProgramText {
         return text.unicodeScalars.reduce(into: "") { line, scalar in line += scalar == "\t" ? "\t" : scalar.shown }
     }
 
-    /// Returns a message of several lines, in which no character but its line breaks and its tabs acts on a terminal.
+    /// Returns a message of several lines, in which only line breaks and tabs can control a terminal.
     ///
     /// - Parameters:
-    ///   - lineCount: How many lines it may have. Behind more stands how many are left out.
-    ///   - byteCount: The number of bytes that each may have, as ``oneLine(_:upTo:)``.
+    ///   - lineCount: The maximum number of lines. After them comes the number of omitted lines.
+    ///   - byteCount: The maximum number of bytes of each line, as in ``oneLine(_:upTo:)``.
     package static func lines(_ text: String, atMost lineCount: Int, upTo byteCount: Int) -> String {
         let all = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         var shown = all.prefix(lineCount).map { line in
             let line = lines(String(decoding: line, as: UTF8.self))
-            // Its tabs stay as they are, unless it is cut.
+            // A line keeps its tabs, unless it is cut.
             return line.utf8.count > byteCount ? oneLine(line, upTo: byteCount) : line
         }
         if all.count > lineCount { shown.append("… (\(all.count - lineCount) lines more)") }
         return shown.joined(separator: "\n")
     }
 
-    /// Returns a text of several lines, in which no character but its line breaks and its tabs acts on a terminal.
+    /// Returns a text of several lines, in which only line breaks and tabs can control a terminal.
     package static func lines(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: { $0.isCommand && $0 != "\n" && $0 != "\t" }) else { return text }
         return text.unicodeScalars.reduce(into: "") { lines, scalar in
@@ -88,7 +88,7 @@ package enum ProgramText {
 }
 
 extension Unicode.Scalar {
-    /// True if a terminal or a reader of lines acts on the character: a control character (C0, DEL, C1), a separator of
+    /// True if the character can control a terminal or end a line: a control character (C0, DEL, C1), a separator of
     /// lines, or one that changes the direction of the text around it.
     ///
     /// Source: Unicode Standard Annex 9, section 2; Unicode Technical Report 36, section 2.

@@ -1,6 +1,6 @@
-/// Finds the word that was meant by one that does not exist.
+/// Finds a similar word for an unknown one.
 package enum Spelling {
-    /// Returns the candidate that differs least from `word`, when it is near enough to be meant.
+    /// Returns the candidate that differs least from `word`, if it is similar enough.
     package static func nearest(to word: String, among candidates: [String]) -> String? {
         let bound = max(1, word.count / 3)
         let word = word.lowercased()
@@ -14,7 +14,7 @@ package enum Spelling {
             .min { $0.distance < $1.distance }?.candidate
     }
 
-    /// Returns a sentence that proposes the nearest candidate; empty when there is none.
+    /// Returns a sentence that proposes the most similar candidate; empty if there is none.
     package static func suggestion(for word: String, among candidates: [String]) -> String {
         nearest(to: word, among: candidates).map { "; did you mean “\($0)”?" } ?? ""
     }

@@ -13,7 +13,7 @@ package enum StandardError {
     /// More lines than any command's usage has.
     private static let maximumLineCount = 200
 
-    /// Writes several lines, such as how a command is used, each bounded as that of ``write(_:)``.
+    /// Writes several lines, such as the usage of a command, each with the limit of ``write(_:)``.
     package static func write(lines: String) {
         let shown = ProgramText.inLocale(
             ProgramText.lines(lines, atMost: maximumLineCount, upTo: ProgramText.maximumLineByteCount))
@@ -21,7 +21,7 @@ package enum StandardError {
     }
 }
 
-/// One line of standard error that says how far a command is. For terminals only.
+/// One line on standard error with the progress of a command. For terminals only.
 package enum ProgressBar {
     private static let width = 40
 

@@ -76,7 +76,7 @@ package final class Replica: Sendable {
         woken.resume()
     }
 
-    /// Ends all watches and observations with an error and tells the followers, for a group that cannot go on.
+    /// Ends all watches and observations with an error and tells the followers, for a group that cannot continue.
     package func fail(with error: SharedCoreError) {
         var woken = WokenWaiters()
         content.withLock { content in
@@ -156,10 +156,10 @@ package final class Replica: Sendable {
         content.withLock { $0.watches.count + $0.observations.count }
     }
 
-    /// Registers a follower, which is only notified that the order has advanced beyond a revision, or cannot go on.
+    /// Registers a follower, which is only notified that the order has advanced, or that the group cannot continue.
     ///
     /// - Parameters:
-    ///   - onFailure: Called once when the group cannot go on, also when that was before.
+    ///   - onFailure: Called once when the group cannot continue, even if that was earlier.
     ///   - notify: Called for each advance, on the thread that has noticed it and without the lock. Spurious
     ///     calls are possible, including a last one after the follower was released.
     package func follow(
@@ -225,7 +225,7 @@ private struct WokenWaiters {
         for notify in followers { notify() }
     }
 
-    /// Resumed in the order of arrival, not that of a hash table: a simulation runs the same each time.
+    /// Resumed in the order of arrival, not in that of a hash table, which makes simulations reproducible.
     private static func resume<Cursor: ReplicaCursor>(_ waiters: [WaiterTable<Cursor>.Woken]) {
         for waiter in waiters.sorted(by: { $0.id < $1.id }) { waiter.continuation.resume(returning: waiter.result) }
     }
@@ -253,7 +253,7 @@ struct FollowerTable {
         return lastID
     }
 
-    /// Notes that the group cannot go on, and finds the followers to tell: each hears it once.
+    /// Records that the group cannot continue, and returns the followers to notify, each once.
     mutating func fail(with error: SharedCoreError, into notified: inout [@Sendable () -> Void]) {
         guard failure == nil else { return }
         failure = error

@@ -85,7 +85,7 @@
             return writer.bytes
         }
 
-        /// Makes the call of a stack, which takes the descriptor. Returns its number; nil for a dialog that is none.
+        /// Makes the call of a stack, which takes the descriptor. Returns its number; nil for an invalid dialog.
         func adopt(into stack: OpaquePointer?, _ descriptor: Int32) -> UInt64? {
             let texts = SIPTexts(texts)
             defer { texts.free() }

@@ -5,7 +5,7 @@
 
     /// The calls of the stack in C as calls of the group.
     extension SIPStack {
-        /// Begins a call: its record first, so that none begins while a Main waits for this core.
+        /// Begins a call. Its record is written first, so that no call begins while a Main waits for this core.
         func call(_ address: String, _ number: UInt64) {
             guard let loop else { return }
             var text: UnsafePointer<CChar>?
@@ -57,7 +57,7 @@
                 guard changes[number] == nil,
                     sip_call_hold(stack, number, received.command == .hold ? 1 : 0) == 0
                 else { return try refuse(received, because: "It is not answered, or changes at this moment.") }
-                // The end of the call has answered nothing where the INVITE could not be sent.
+                // If the INVITE could not be sent, the call ended before anything was answered.
                 guard calls[number] != nil else { return try refuse(received, because: "The call is over.") }
                 changes[number] = received
                 return  // `holdAnswered` accepts it
@@ -69,7 +69,7 @@
             try loop?.refuse(received, because: reason)
         }
 
-        /// Ends the record of a call. One that cannot be written is lost with the ownership.
+        /// Ends the record of a call. If that fails, the call is lost with the ownership.
         func finish(_ call: OpenCall, _ number: UInt64, _ reason: Call.EndReason) {
             let counts = sip_call_media(stack, number)
             calls[number] = nil
@@ -113,7 +113,7 @@
             note(number, holding.contains(number) ? .held : other)
         }
 
-        /// The other side has taken a hold or a resume, or refused it.
+        /// Handles the answer of the other side to a hold or a resume.
         func holdAnswered(_ number: UInt64, _ status: Int) {
             guard let change = changes.removeValue(forKey: number) else { return }
             guard status == 200 else {
@@ -143,7 +143,7 @@
             }
         }
 
-        /// The other side has not taken a call from here.
+        /// Handles the refusal of a call from here.
         func refused(_ number: UInt64, _ status: Int, _ phrase: String) {
             guard let call = calls[number] else { return }
             let reason: Call.EndReason =

@@ -30,7 +30,7 @@
         func batonEnded(_ end: BatonEnd) {
             calls = [:]  // their records are another core's, or over
             if end == .applied {
-                // A BYE that has come meanwhile is answered here; the new core learns of it by the answer to its INVITE.
+                // A BYE that came meanwhile is answered here. The new core learns of it from the answer to its INVITE.
                 sip_stack_drain(stack, 250)
             } else if end.isOwn {
                 sip_stack_finish(stack, 2_000)
@@ -68,7 +68,7 @@
             }
         }
 
-        /// Makes the calls of a baton, and sends nothing. Returns none of them where one cannot be made.
+        /// Makes the calls of a baton, and sends nothing. Returns no calls if one of them cannot be made.
         private func prepare(_ baton: ReceivedBaton) throws -> [UInt64: CallID] {
             var descriptors = try baton.takeDescriptors()[...]
             var adopted: [UInt64: CallID] = [:]

@@ -66,14 +66,14 @@
             if let stack { sip_stack_destroy(stack) }
         }
 
-        // MARK: What the application asks for
+        // MARK: Requests of the application
 
         func send(_ text: String, to address: String, _ number: UInt64) {
             guard sip_stack_send(stack, number, address, "text/plain;charset=utf-8", text) < 0 else { return }
             telephone.answered(number, .status(500, "Cannot be sent"))
         }
 
-        // MARK: What the stack tells
+        // MARK: Events of the stack
 
         fileprivate func registered(_ status: Int, _ phrase: String, own: Int, all: Int) {
             guard status == 200 else {
@@ -94,7 +94,7 @@
             loop?.end()
         }
 
-        /// Writes which contacts may be bound; nil for none.
+        /// Stores the list of contacts that may be registered; nil for none.
         private func keep(_ contacts: String?) {
             guard let key = try? contactKey else { return }
             do {
@@ -115,7 +115,7 @@
             get throws { try Key("sip/\(telephone.account.user)@\(telephone.account.domain)/contact") }
         }
 
-        /// Stores a message, and returns the status to answer with: a server keeps a message until it is 2xx.
+        /// Stores a message, and returns the status to answer with: a server keeps a message until the status is 2xx.
         fileprivate func received(_ message: sip_message) -> Int32 {
             guard let loop, let id = SIPText.identity(of: message) else { return 400 }
             let type = SIPText.of(message.content_type)

@@ -37,7 +37,7 @@
             case message(InboxMessage)
             /// A call rings. `from` is the SIP URI of the caller.
             case ringing(CallID, from: String)
-            /// A call of a former core goes on in this process.
+            /// A call of a former core continues in this process.
             case continued(CallID)
             /// A call has ended, with the counts of its RTP packets.
             case ended(CallID, Call.EndReason, sent: Int, received: Int)
@@ -55,7 +55,7 @@
             var lastNumber: UInt64 = 0
         }
 
-        /// A telephone. It does nothing before one of its cores starts.
+        /// Makes a telephone. It does nothing before one of its cores starts.
         ///
         /// - Parameters:
         ///   - account: The account.

@@ -4,7 +4,7 @@ internal import ProgramOutput
 /// Why a configuration cannot be used: the kind of fault, the place that it was read from, and a sentence.
 package struct ConfigurationFailure: Error, Hashable, Sendable, CustomStringConvertible {
     package let code: SharedCoreError.Code
-    /// Such as `/etc/chat.yaml:3:5` or `SHAREDCORE_BACKEND`; nil for a failure that no place causes.
+    /// Such as `/etc/chat.yaml:3:5` or `SHAREDCORE_BACKEND`; nil if the failure has no place.
     package let place: String?
     package let sentence: String
 
@@ -41,7 +41,7 @@ extension ConfigurationFailure {
                 + (suggestion.isEmpty ? "." : suggestion))
     }
 
-    /// A key that no setting has, with the one that was likely meant.
+    /// Returns the failure for an unknown key, with the most similar one.
     package static func unknownKey(_ name: String, at place: String?) -> ConfigurationFailure {
         ConfigurationFailure(at: place, "unknown key “\(name)”" + suggestion(for: name))
     }

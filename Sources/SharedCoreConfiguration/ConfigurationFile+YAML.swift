@@ -1,9 +1,9 @@
 internal import PluginBackend
 
 extension ConfigurationFile {
-    /// Understands the bytes of a file: YAML, or JSON (which is YAML).
+    /// Parses the bytes of a file: YAML, or JSON (which is YAML).
     ///
-    /// - Throws: For a file that is no mapping of YAML or JSON.
+    /// - Throws: For a file that is not a mapping of YAML or JSON.
     package init(path: String, content: [UInt8]) throws(ConfigurationFailure) {
         guard content.count <= Self.maximumByteCount else {
             throw ConfigurationFailure(
@@ -25,12 +25,11 @@ extension ConfigurationFile {
             others: reader.others)
     }
 
-    /// Settings stand in sections, two at most.
+    /// The nesting limit. Settings are in sections, two levels at most.
     private static let depth = 8
 }
 
-/// Walks the nodes of a configuration file: takes the value and the place of each setting, and notes what does not belong
-/// there.
+/// Walks the nodes of a configuration file: collects the value and the place of each setting, and the failures.
 private struct ConfigurationReader {
     let path: String
     private(set) var values: [String: String] = [:]
@@ -77,9 +76,9 @@ private struct ConfigurationReader {
         }
     }
 
-    /// Takes note of a section that could be a plugin's, or of a key of one: `redis: {url: …}` or `redis.url: …`.
+    /// Records a section that could belong to a plugin, or a key of one: `redis: {url: …}` or `redis.url: …`.
     ///
-    /// - Returns: Whether it could be.
+    /// - Returns: True if it could.
     private mutating func noteOther(_ value: YAMLNode, of name: String, key: YAMLNode) -> Bool {
         let section = name.prefix { $0 != "." }
         guard BackendPlugin.isName(String(section)),
@@ -150,7 +149,7 @@ extension YAMLFailure {
 }
 
 extension ConfigurationSearch {
-    /// Reads the file; nil when none was named and none is there.
+    /// Reads the file; nil if none was named and none exists.
     ///
     /// - Throws: Also for the first of its ``ConfigurationFile/failures``.
     package func read() throws(ConfigurationFailure) -> ConfigurationFile? {
@@ -159,7 +158,7 @@ extension ConfigurationSearch {
         return file
     }
 
-    /// Reads the file as ``read()`` does, also where it has ``ConfigurationFile/failures``.
+    /// Reads the file as ``read()`` does, even if it has ``ConfigurationFile/failures``.
     package func readWithFailures() throws(ConfigurationFailure) -> ConfigurationFile? {
         guard let (path, content) = try find() else { return nil }
         var file = try ConfigurationFile(path: path, content: content)

@@ -21,7 +21,7 @@ package struct ConfigurationFile: Sendable {
     /// True if the caller or the environment named the file.
     package var isNamed = true
     /// The failures in the file, in the order of its lines: keys that are unknown or given twice, and wrong values.
-    /// Those keys have no value here.
+    /// Those keys have no values here.
     package let failures: [ConfigurationFailure]
 
     /// The values that belong to no setting, and may be a plugin's: see ``Resolution/loadingBackend(among:)``.

@@ -9,7 +9,7 @@ package struct ConfigurationSearch {
     /// The paths that are tried if no file is named, before the user's file.
     private let places: [String]
 
-    /// The search of a program that a person calls in a directory.
+    /// Makes the search of a program that a user calls in a directory.
     ///
     /// - Parameter flag: The value of `--config`; nil if it is not given.
     package init(flag: String?, environment: [String: String]) {
@@ -18,7 +18,7 @@ package struct ConfigurationSearch {
         places = [Self.fileInWorkingDirectory]
     }
 
-    /// The search of an application, which may be started anywhere: the working directory is passed over.
+    /// Makes the search of an application, which may be started anywhere: the working directory is not searched.
     ///
     /// - Parameter file: The path that the application names; nil for none.
     package init(file: String?, environment: [String: String]) {
@@ -33,7 +33,7 @@ package struct ConfigurationSearch {
     /// True if the caller or the environment names the file.
     var isNamed: Bool { named != nil || !(environment[EnvironmentLayer.fileVariable] ?? "").isEmpty }
 
-    /// Returns the path and the bytes of the file; nil when none was named and none is there.
+    /// Returns the path and the bytes of the file; nil if none was named and none exists.
     package func find() throws(ConfigurationFailure) -> (path: String, content: [UInt8])? {
         if let named { return try find(named.path, namedBy: named.source) }
         if let path = environment[EnvironmentLayer.fileVariable], !path.isEmpty {
@@ -60,12 +60,12 @@ package struct ConfigurationSearch {
         return (path, content)
     }
 
-    /// The bytes of a file, no more of them than a configuration can have and one; nil when it is not there.
+    /// Returns the bytes of a file, at most one more than a configuration may have; nil if it does not exist.
     private func content(of path: String) throws(ConfigurationFailure) -> [UInt8]? {
         let failure: ConfigurationFailure
         do throws(SystemCallError) {
             let isOwnDescriptor = Self.descriptors.contains { path.hasPrefix($0) }
-            // A FIFO in the file's place could keep its reader waiting for ever.
+            // A FIFO in place of the file could block the reader for ever.
             let following =
                 isOwnDescriptor
                 ? .found(try SmallFile.open(path)) : try OpenFile.follow(path, lastIsLink: true)
@@ -88,14 +88,15 @@ package struct ConfigurationSearch {
         throw failure
     }
 
-    /// The path that names no file: nothing is read.
+    /// The path for no file: nothing is read.
     package static let nothing = "/dev/null"
 
     /// The names of files that the caller has opened itself, such as the shell's `<(...)`.
     private static let descriptors = ["/dev/fd/", "/dev/stdin", "/proc/self/fd/"]
 
-    /// Says why a file is not read. A configuration names programs to run and sockets to talk to, so its writer acts as this
-    /// user: it is the user's own, or root's, and other users may not write it.
+    /// Returns why a file must not be read; nil if it may be. A configuration names programs to run and sockets to
+    /// connect to, so its writer acts with this user's rights. The file must belong to the user or root, and other
+    /// users must not be able to write it.
     private static func problem(
         with status: FileStatus, at path: String, _ isOwnDescriptor: Bool
     ) -> ConfigurationFailure? {
@@ -119,7 +120,7 @@ package struct ConfigurationSearch {
     }
 }
 
-/// Reads a file that a person named: a regular file, or a pipe such as the shell's `<(...)`.
+/// Reads a file that the user named: a regular file, or a pipe such as the shell's `<(...)`.
 package enum SmallFile {
     /// Opens a file, also behind a symbolic link.
     package static func open(_ path: String) throws(SystemCallError) -> OpenFile {

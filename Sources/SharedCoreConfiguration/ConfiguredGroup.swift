@@ -13,16 +13,17 @@ internal import PluginBackend
 /// try await group.withMain(options: configured.coordination, core: core) { main in … }
 /// ```
 ///
-/// `sharedcore help settings` lists the keys. Those of the host, of cores and of supervision are checked like the others, and have
-/// no effect here. In an Executor that a host has started, the environment describes the host's group: give no values there, as
-/// they come first.
+/// `sharedcore help settings` lists the keys. The settings of the host, of cores and of supervision are checked like
+/// the others, but have no effect here. In an Executor that a host has started, the environment describes the host's
+/// group: pass no values there, because they take precedence.
 ///
 /// Source: decision 37.
 public struct ConfiguredGroup: Sendable {
-    /// The backend, the group's name and its place, as ``BackendRegistry`` takes them.
+    /// The backend, the group's name and its place, for ``BackendRegistry``.
     ///
-    /// A change of ``BackendConfiguration/group`` or ``BackendConfiguration/stateDirectory`` leaves what was made of them:
-    /// ``directory``, and `zmq.endpoint` in ``BackendConfiguration/settings``. Give them to ``read(_:file:program:)`` instead.
+    /// A change of ``BackendConfiguration/group`` or ``BackendConfiguration/stateDirectory`` does not change the values
+    /// derived from them: ``directory``, and `zmq.endpoint` in ``BackendConfiguration/settings``. Pass them to
+    /// ``read(_:file:program:)`` instead.
     public var backend: BackendConfiguration
     /// How ownership and messages are handled, from `handover.*`, `executor.budget`, `inbox.lifetime`,
     /// `calls.lifetime` and `baton.lifetime`.
@@ -49,16 +50,17 @@ public struct ConfiguredGroup: Sendable {
     /// reads neither the environment nor the user's file.
     ///
     /// - Parameters:
-    ///   - values: Settings by their keys, with dots between their parts, as texts: `["handover.timeout": "2s"]`. Relative paths
-    ///     start from the working directory. A backend of one's own is named here, with its keys, which begin with its name and
-    ///     a dot: they are in ``BackendConfiguration/settings``.
+    ///   - values: Settings by their keys, with dots between their parts, as texts: `["handover.timeout": "2s"]`.
+    ///     Relative paths start from the working directory. The application's own backend is named here, with its keys,
+    ///     which begin with its name and a dot: they are in ``BackendConfiguration/settings``.
     ///   - file: The path of the file, YAML or JSON; nil for the one that `SHAREDCORE_CONFIG` names, else
-    ///     `sharedcore/config.yaml` in `$XDG_CONFIG_HOME` or `~/.config` where it is there. `/dev/null` reads none. The working
-    ///     directory has no file for an application, which may be started anywhere.
+    ///     `sharedcore/config.yaml` in `$XDG_CONFIG_HOME` or `~/.config`, if it exists. `/dev/null` reads none. An
+    ///     application does not read a file of the working directory, because it may be started anywhere.
     ///   - program: The path of `sharedcore`, which starts a hub; nil for the one beside this program, else along `PATH`.
-    /// - Throws: ``SharedCoreError/Code/invalidArgument`` for an unknown key, a wrong or empty value, a file that is named and
-    ///   absent, or that is no YAML; ``SharedCoreError/Code/forbidden`` for a file of another user, or that others may write. The
-    ///   location is the place: `/etc/chat.yaml:3:5`, `SHAREDCORE_BACKEND` or `values["backend"]`.
+    /// - Throws: ``SharedCoreError/Code/invalidArgument`` for an unknown key, an invalid or empty value, a named file
+    ///   that does not exist, or one that is not YAML; ``SharedCoreError/Code/forbidden`` for a file that belongs to
+    ///   another user or that others may write. The location is the place: `/etc/chat.yaml:3:5`, `SHAREDCORE_BACKEND`
+    ///   or `values["backend"]`.
     public static func read(
         _ values: [String: String] = [:], file: String? = nil, program: String? = nil
     ) async throws(SharedCoreError) -> ConfiguredGroup {
@@ -103,12 +105,12 @@ public struct ConfiguredGroup: Sendable {
         return try await backends.open(backend, as: description)
     }
 
-    /// Opens the group to read it as it stands, without a session and without a trace. Starts no hub: where none serves, reads the
-    /// files that such a hub would serve.
+    /// Opens the group to read it at its present revision, without a session and without a trace. Starts no hub: if
+    /// none serves, reads the files that a hub would serve.
     ///
     /// Source: contract L4.
     ///
-    /// - Throws: As ``open(as:in:)``; ``SharedCoreError/Code/unavailable`` where there is no such group.
+    /// - Throws: As ``open(as:in:)``; ``SharedCoreError/Code/unavailable`` if there is no such group.
     public func openToRead(
         as description: SessionDescription = SessionDescription(), in registry: BackendRegistry? = nil
     ) async throws(SharedCoreError) -> any SharedGroup {
@@ -125,7 +127,7 @@ public struct ConfiguredGroup: Sendable {
         return try await backends.openToRead(backend, as: description)
     }
 
-    /// The backends to open with, of which the configured one is one.
+    /// Returns the backends for opening, including the configured one.
     private func backends(in registry: BackendRegistry?) throws(SharedCoreError) -> BackendRegistry {
         var backends = registry ?? .bundled()
         if let plugin, !backends.names.contains(plugin.name) { backends.register(PluginFactory(plugin)) }
@@ -145,7 +147,7 @@ public struct ConfiguredGroup: Sendable {
     }
 
     #if ZMQ
-        /// The program that starts a hub; nil where there is none and none is needed, as a hub serves.
+        /// Returns the program that starts a hub; nil if none is installed and none is needed, because a hub serves.
         private func hubProgramPath() async throws(SharedCoreError) -> String? {
             let (hubProgram, backend) = (hubProgram, backend)
             return try await SerialThread(name: "sc-config").run { () throws(SharedCoreError) -> String? in
@@ -159,7 +161,7 @@ public struct ConfiguredGroup: Sendable {
         }
     #endif
 
-    /// Resolves what was read of an environment.
+    /// Resolves the values of an environment.
     package init(
         _ values: [String: String], file: () throws(ConfigurationFailure) -> ConfigurationFile?, program: String?,
         environment: [String: String], workingDirectory: WorkingDirectory
@@ -198,11 +200,11 @@ public struct ConfiguredGroup: Sendable {
         #endif
     }
 
-    /// The variables that a hub inherits, beside `XDG_*`. Others could make it load or read files that the user did not choose
-    /// for it.
+    /// The variables that a hub inherits, beside `XDG_*`. Other variables could make it load or read files that the
+    /// user did not choose for it.
     private static let inherited: Set = ["HOME", "PATH", "TMPDIR", "LANG"]
 
-    /// Refuses values that have no key, or say nothing.
+    /// Refuses values without a key, and empty values.
     private static func check(
         _ values: [String: String], among settings: [AnySetting], besides own: OwnBackend?
     ) throws(ConfigurationFailure) {
@@ -216,12 +218,12 @@ public struct ConfiguredGroup: Sendable {
     }
 }
 
-/// A backend that is not bundled. Only the values of a program name one: the programs of this package read the same file, and
-/// refuse its name there.
+/// A backend that is not bundled. Only the values of an application can name it: the programs of this package read the
+/// same file, and would refuse the name there.
 private struct OwnBackend {
     let name: String
 
-    /// Nil where the values name none.
+    /// Nil if the values name none.
     init?(in values: [String: String]) {
         guard let name = values[Settings.backend.name], !name.isEmpty, !Settings.backend.kind.choices.contains(name)
         else {

@@ -11,7 +11,8 @@ package enum EnvironmentLayer {
     /// Variables that are no settings and decide where files are.
     private static let places = UserDirectory.variables + ["TMPDIR", "NOTIFY_SOCKET"]
 
-    /// Reads the environment of this process. A variable that is not UTF-8 is left out where this package does not read it.
+    /// Reads the environment of this process. Variables that are not UTF-8 are left out if this package does not read
+    /// them.
     package static func ofProcess() throws(ConfigurationFailure) -> [String: String] {
         var environment: [String: String] = [:]
         for variable in OwnProcess.environment {
@@ -40,10 +41,10 @@ package enum EnvironmentLayer {
         return values
     }
 
-    /// The variable that gives the setting of a key.
+    /// Returns the variable of a key.
     package static func variable(of key: String) -> String { prefix + name(of: key) }
 
-    /// The variable's name without the prefix: that of `maximumTimeout` is `MAXIMUM_TIMEOUT`.
+    /// Returns the variable's name without the prefix: `MAXIMUM_TIMEOUT` for `maximumTimeout`.
     static func name(of key: String) -> String {
         var name = ""
         var previous: Character?

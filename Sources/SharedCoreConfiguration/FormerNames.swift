@@ -1,7 +1,7 @@
-/// The names of settings that were renamed before the first release. They are refused with the new name: a former
-/// variable that is passed over would open another directory, with another owner.
+/// The names of settings that were renamed before the first release. They are refused with a message that names the new
+/// one: if a former variable were ignored, another directory with another owner could be opened.
 package enum FormerNames {
-    /// The former keys of settings, with those of now.
+    /// The former keys of settings, with their present ones.
     package static let keys = [
         "dir": Settings.stateDirectory.name, "handover.deadline": Settings.handoverTimeout.name,
         "handover.hardMaximum": Settings.handoverMaximumTimeout.name,

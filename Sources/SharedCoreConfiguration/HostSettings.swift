@@ -17,7 +17,7 @@ package struct PushRoutes: Hashable, Sendable {
     /// All types are the Executors'.
     package init() {}
 
-    /// Nil for a text of another form, and for one that names a type twice.
+    /// Nil for a text of another form, and for one with a repeated type.
     package init?(_ text: String) {
         for word in text.split(whereSeparator: \.isWhitespace) {
             let parts = word.split(separator: "=", omittingEmptySubsequences: false)
@@ -28,7 +28,7 @@ package struct PushRoutes: Hashable, Sendable {
         guard !routes.isEmpty else { return nil }
     }
 
-    /// The consumer of a type; Executors for a type that is not named.
+    /// The consumer of a type; Executors for a type that has no route.
     package subscript(type: String) -> Route { routes[type] ?? .executor }
 }
 
@@ -46,7 +46,7 @@ package enum MetricsPlace: Hashable, Sendable {
 
     package static let expectation = "a port of 127.0.0.1 such as 9464, the path of a socket, with a “/”, or none"
 
-    /// Nil when a text is neither; a path stays as it is written.
+    /// Nil for a text that is neither; a path is kept as written.
     package init?(_ text: String) {
         let digits = text.hasPrefix("127.0.0.1:") ? text.dropFirst("127.0.0.1:".count) : text[...]
         if let port = UInt16(digits), port > 0 {

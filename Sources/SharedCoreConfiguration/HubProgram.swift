@@ -2,10 +2,10 @@
     internal import CoreAPI
     internal import Platform
 
-    /// Finds the program that starts a hub for an application: `sharedcore`, which no key and no variable names.
+    /// Finds `sharedcore`, the program that starts a hub for an application. No setting and no variable names it.
     ///
-    /// It runs as this user, so its writer acts as this user: it is a regular file of the user or of root, which others may
-    /// not write.
+    /// It runs with this user's rights, so it must be a regular file that belongs to the user or to root, and that
+    /// others cannot write.
     struct HubProgram: Hashable, Sendable {
         /// The absolute path that the application names; nil to look for it.
         let named: String?
@@ -14,11 +14,12 @@
 
         private static let name = "sharedcore"
 
-        /// Returns the absolute path of the program: as it is named, else beside this program, else along `PATH`. Empty and
-        /// relative entries, which mean the working directory, are passed over. Blocks.
+        /// Returns the absolute path of the program: the given one, else that beside this program, else the first in
+        /// `PATH`. Empty and relative entries of `PATH`, which mean the working directory, are skipped. Blocks.
         ///
-        /// - Throws: ``SharedCoreError/Code/forbidden`` when the first file of that name is another user's, others may write it,
-        ///   or it is no regular file; ``SharedCoreError/Code/unavailable``, with the places, when there is none.
+        /// - Throws: ``SharedCoreError/Code/forbidden`` when the first file of that name is another user's, others may
+        ///   write it, or it is not a regular file; ``SharedCoreError/Code/unavailable``, with the places, when there
+        ///   is none.
         func find() throws(SharedCoreError) -> String {
             let places = places
             for path in places {

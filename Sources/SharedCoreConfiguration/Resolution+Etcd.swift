@@ -1,6 +1,6 @@
 #if Etcd
     extension Resolution {
-        /// Returns the settings of etcd as the backend takes them.
+        /// Returns the settings for the etcd backend.
         package func etcdSettings() throws(ConfigurationFailure) -> [String: String] {
             var settings = [
                 Settings.etcdEndpoints.name: try value(Settings.etcdEndpoints),

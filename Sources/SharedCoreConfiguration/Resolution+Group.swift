@@ -3,7 +3,7 @@ package import Coordination
 internal import CoreAPI
 
 extension Resolution {
-    /// The group that is configured, as its backend is told.
+    /// Returns the configured group, for its backend.
     package func backendConfiguration() throws(ConfigurationFailure) -> BackendConfiguration {
         let backend = try value(Settings.backend)
         var configuration = BackendConfiguration(
@@ -17,7 +17,7 @@ extension Resolution {
                 configuration.settings[setting.key] = try shown(erased) ?? found.text
             }
         }
-        // Content in memory survives nothing.
+        // Content in memory has no durability.
         if backend == "memory" { configuration.durability = nil }
         #if ZMQ
             if backend == "zmq" {

@@ -5,8 +5,8 @@
     package import ZMQBackend
 
     extension Resolution {
-        /// The settings of a hub and its clients, as the backend is told: what is configured, with paths made absolute, and
-        /// where the hub is.
+        /// Returns the settings of a hub and its clients for the backend: the configured ones, with absolute paths, and
+        /// the endpoint of the hub.
         package func hubSettings() throws(ConfigurationFailure) -> [String: String] {
             var settings: [String: String] = [:]
             for setting in Settings.all where setting.name.hasPrefix("zmq.") {
@@ -35,7 +35,7 @@
             }
         }
 
-        /// Refuses what other processes cannot reach.
+        /// Refuses an endpoint that other processes cannot reach.
         private static func shared(_ endpoint: HubEndpoint) throws(SharedCoreError) -> HubEndpoint {
             guard case .inproc = endpoint else { return endpoint }
             throw SharedCoreError(
@@ -43,17 +43,17 @@
                 at: "\(endpoint)")
         }
 
-        /// The environment that gives another process of the program the configuration of a hub, without a file.
+        /// Returns the environment variables that pass the configuration of a hub to another process, without a file.
         package func hubVariables() throws(ConfigurationFailure) -> [String: String] {
             try overridden(by: [Settings.backend.name: "zmq"]).backendConfiguration().hubVariables
         }
     }
 
     extension BackendConfiguration {
-        /// How a client of the configured group starts a hub: a program that is told this configuration, also where the place
-        /// that it starts in has another one.
+        /// Returns the program with which a client of the configured group starts a hub. It gets this configuration,
+        /// even if its working directory has another one.
         ///
-        /// - Parameter inherited: The variables of this process's environment that it gets; nil for all of them.
+        /// - Parameter inherited: The variables of this process's environment that it inherits; nil for all of them.
         package func hubLauncher(program: String, inheriting inherited: Set<String>? = nil) -> HubLauncher {
             HubLauncher(
                 program: program, arguments: ["hub", "--detach"], variables: hubVariables, inherited: inherited)
@@ -69,8 +69,8 @@
             return seat == .free || seat == .abandoned
         }
 
-        /// The same group in the files that a hub started by joining would serve; nil if that hub would keep it in
-        /// memory.
+        /// The same group in the files that a hub started by joining would serve; nil if that hub would keep the group
+        /// in memory.
         package var inFiles: BackendConfiguration? {
             guard settings[Settings.zmqStorage.name] != "memory" else { return nil }
             var configuration = self
@@ -86,7 +86,7 @@
                 Settings.stateDirectory.erased.environmentName: stateDirectory,
             ]
             variables[Settings.durability.erased.environmentName] = durability?.rawValue
-            // The hub may inherit a value that this configuration takes back.
+            // The hub could inherit a variable with a value that this configuration does not have.
             for setting in Settings.all where setting.name.hasPrefix("zmq.") {
                 guard case .none = setting.fallback else { continue }
                 variables[setting.environmentName] = SettingFallback.noneText

@@ -6,7 +6,7 @@ internal import CoreAPI
 #endif
 
 extension Resolution {
-    /// A row of what is in force.
+    /// A row of the settings in force.
     package struct Row: Hashable, Sendable {
         package let key: String
         /// The value as it is used, which may be a secret.
@@ -18,14 +18,14 @@ extension Resolution {
         package var shown: String { isSecret && origin != .fallback ? "(secret)" : value }
     }
 
-    /// Every setting with its value and where it came from.
+    /// Returns every setting with its value and its source.
     package func overview() throws(ConfigurationFailure) -> [Row] {
         var rows: [Row] = []
         for setting in settings { rows.append(try row(of: setting)) }
         return rows
     }
 
-    /// A setting with its value and where it came from.
+    /// Returns a setting with its value and its source.
     package func row(of setting: AnySetting) throws(ConfigurationFailure) -> Row {
         guard let found = find(setting) else {
             return Row(
@@ -39,21 +39,20 @@ extension Resolution {
             isSecret: setting.isSecret)
     }
 
-    /// Returns the environment that gives another process of the program the same configuration, without a file: what such
-    /// a process resolves is what stands here. It is the one way in which settings reach a process that reads them; the
-    /// slim Executor, which does not, has arguments.
+    /// Returns the environment variables that pass the same configuration to another process, without a file. All
+    /// processes that read settings get them in this way; the slim Executor, which reads none, gets arguments.
     package func variables() throws(ConfigurationFailure) -> [String: String] {
         var variables = [EnvironmentLayer.fileVariable: ConfigurationSearch.nothing]
         for row in try overview() where row.origin != .fallback {
             guard let setting = settings.first(where: { $0.name == row.key }) else { continue }
             variables[setting.environmentName] = row.value
         }
-        // The default depends on the process that asks for it.
+        // The default depends on the environment of the reading process.
         variables[Settings.stateDirectory.erased.environmentName] = try stateDirectory()
         return variables
     }
 
-    /// Refuses what cannot work in this build: a backend that it does not have.
+    /// Refuses a backend that this build does not have.
     package func checkBackend(among names: [String]) throws(ConfigurationFailure) {
         let backend = try value(Settings.backend)
         guard !names.contains(backend) else { return }
@@ -62,7 +61,7 @@ extension Resolution {
             "backend is “\(backend)”, which this build does not have; it has " + names.joined(separator: " and ") + ".")
     }
 
-    /// The durability that the backend has by itself; nil where that is the setting's default.
+    /// Returns the backend's own default durability; nil if that is the setting's default.
     private func ownDurability() throws(ConfigurationFailure) -> Durability? {
         if let factory { return factory.durability }
         switch try value(Settings.backend) {
@@ -74,7 +73,7 @@ extension Resolution {
         }
     }
 
-    /// Paths and the durability are shown as they are used.
+    /// Returns the value to show. Paths and the durability are shown as they are used.
     func shown(_ setting: AnySetting) throws(ConfigurationFailure) -> String? {
         switch setting.name {
         case Settings.stateDirectory.name: try stateDirectory()

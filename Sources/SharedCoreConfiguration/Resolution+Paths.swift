@@ -2,7 +2,7 @@ internal import Platform
 internal import ProgramOutput
 
 extension Resolution {
-    /// The absolute path of the directory in which groups lie.
+    /// Returns the absolute path of the directory that contains the groups.
     package func stateDirectory() throws(ConfigurationFailure) -> String {
         if let path = try absolutePath(Settings.stateDirectory) { return path }
         guard let state = UserDirectory.state.path(in: environment) else {
@@ -25,8 +25,8 @@ extension Resolution {
         return try groupDirectory() + "/Maildir"
     }
 
-    /// The program that is the core, and its arguments; nil where the core is the one with a Maildir. A program that is
-    /// given by a path starts from where paths of settings do; others are looked for in `PATH`.
+    /// Returns the program that runs as the core, and its arguments; nil for the core with a Maildir. A relative path
+    /// of the program is resolved as paths of settings are; a name is searched in `PATH`.
     package func coreCommand() throws(ConfigurationFailure) -> [String]? {
         guard var words = try value(Settings.coreCommand) else { return nil }
         if words[0].utf8.contains(UInt8(ascii: "/")) {
@@ -35,8 +35,8 @@ extension Resolution {
         return words
     }
 
-    /// A setting's path, made absolute: what stands in a file starts from the file's directory, anything else from where
-    /// the command was called; `~/` is the user's home.
+    /// Returns a setting's path, made absolute. A path in a file is relative to the file's directory, any other to the
+    /// working directory; `~/` is the user's home.
     package func absolutePath(_ setting: Setting<String>) throws(ConfigurationFailure) -> String? {
         guard let path = try optional(setting) else { return nil }
         return try absolutePath(path, of: setting.erased)
@@ -48,7 +48,7 @@ extension Resolution {
         if path == "~" || path.startsWithBytes(of: "~/"), let home = environment["HOME"], home.isAbsolutePath {
             return (home + path.dropFirst()).normalizedPath
         }
-        // The folder of a shell's pipe, `<(...)`, is never meant as the base of a path.
+        // The directory of a shell's pipe, `<(...)`, is no useful base for a path.
         if case .file(let file, _, _) = find(setting)?.origin, !file.startsWithBytes(of: "/dev/") {
             return (try absolutePath(file) + "/../" + path).normalizedPath
         }
@@ -64,7 +64,7 @@ extension Resolution {
 /// The directory that the program was called in.
 package enum WorkingDirectory: Hashable, Sendable, ExpressibleByStringLiteral {
     case path(String)
-    /// Its path is not UTF-8; this is how it is shown.
+    /// Its path is not UTF-8; this is the escaped text to show.
     case notText(String)
     /// It was removed, or cannot be reached.
     case gone
@@ -108,14 +108,14 @@ extension String {
 }
 
 extension Resolution {
-    /// The absolute path of the directory for the group's sockets: one of its own in the directory that the system gives the
-    /// user for such things, else the group's directory.
+    /// Returns the absolute path of the directory for the group's sockets: a separate one in the user's runtime
+    /// directory, else the group's directory.
     package func runtimeDirectory() throws(ConfigurationFailure) -> String {
         RuntimeDirectory.path(
             ofGroup: try groupDirectory(), runtimeDirectory: UserDirectory.runtime.path(in: environment))
     }
 
-    /// The socket at which the host takes pushes; nil for none.
+    /// Returns the path of the socket at which the host takes pushes; nil for none.
     package func pushSocket() throws(ConfigurationFailure) -> String? {
         if try optional(Settings.pushSocket) == "none" { return nil }
         if let path = try absolutePath(Settings.pushSocket) { return path }
@@ -132,9 +132,9 @@ extension Resolution {
     }
 }
 
-/// The directories that a user's programs keep their files in.
+/// The standard directories of a user's files.
 ///
-/// Source: XDG Base Directory Specification 0.8. A variable that is empty or holds a relative path counts as unset.
+/// Source: XDG Base Directory Specification 0.8. A variable that is empty or contains a relative path counts as unset.
 package enum UserDirectory: CaseIterable {
     case configuration, state, runtime
 
@@ -158,7 +158,7 @@ package enum UserDirectory: CaseIterable {
         }
     }
 
-    /// The directory's path; nil when the environment names neither it nor what it is in.
+    /// The directory's path; nil if the environment names neither it nor its parent.
     package func path(in environment: [String: String]) -> String? {
         if let path = environment[variable], path.isAbsolutePath { return path }
         guard let placeInHome, let home = environment["HOME"], home.isAbsolutePath else { return nil }

@@ -3,10 +3,10 @@ internal import CoreAPI
 package import PluginBackend
 internal import ProgramOutput
 
-/// The configuration that is in force: what each source says, by precedence, and the typed values.
+/// The configuration in force: the values of each source, by precedence, and the typed values.
 ///
-/// Flags, or the values of a program, come before the environment, the environment before the file, the file before the
-/// defaults.
+/// Flags, or the values of an application, take precedence over the environment, the environment over the file, the
+/// file over the defaults.
 package struct Resolution: Sendable {
     /// The text of a setting and where it was written.
     package struct Found: Hashable, Sendable {
@@ -30,7 +30,7 @@ package struct Resolution: Sendable {
     package let file: ConfigurationFile?
     /// The environment, for defaults that depend on it.
     package let environment: [String: String]
-    /// The directory that relative paths start from, unless they stand in a file.
+    /// The directory to which relative paths are relative, unless they are in a file.
     package let workingDirectory: WorkingDirectory
 
     /// The plugin that is the backend; nil for others, and before ``loadingBackend(among:)``.
@@ -39,14 +39,14 @@ package struct Resolution: Sendable {
     package private(set) var factory: (any BackendFactory)?
     /// The backends that the program has added.
     package private(set) var added: [any BackendFactory] = []
-    /// Every setting, those of the plugin or the added backend at the end.
+    /// Every setting, with those of the plugin or the added backend at the end.
     package private(set) var settings = Settings.all
 
     private var layers: [Layer]
     /// Other configurations, which decide about some settings in place of this one.
     private var deciding: [(names: Set<String>, resolution: Resolution)] = []
 
-    /// - Parameter flags: The values that the command line gives, by the settings' names.
+    /// - Parameter flags: The values on the command line, by the settings' names.
     package init(
         flags: [String: String], environment: [String: String], file: ConfigurationFile?,
         workingDirectory: WorkingDirectory
@@ -56,7 +56,7 @@ package struct Resolution: Sendable {
             workingDirectory: workingDirectory)
     }
 
-    /// - Parameter values: The values that a program gives, by the settings' names.
+    /// - Parameter values: The values that an application passes, by the settings' names.
     package init(
         values: [String: String], environment: [String: String], file: ConfigurationFile?,
         workingDirectory: WorkingDirectory
@@ -79,11 +79,13 @@ package struct Resolution: Sendable {
         self.layers = layers
     }
 
-    /// The same configuration with the settings of its backend, where that is a plugin or an added one. Loads the plugin; blocks.
+    /// Returns the same configuration with the settings of its backend, if that is a plugin or an added one. Loads the
+    /// plugin; blocks.
     ///
-    /// - Parameter added: The backends that the program has added; they come before plugins of their names.
-    /// - Throws: Where the backend is neither bundled, added nor a plugin, for an added backend with an invalid name or setting, for a
-    ///   plugin that cannot be loaded, and for a key of the file that is none of a setting.
+    /// - Parameter added: The backends that the program has added; they take precedence over plugins with the same
+    ///   names.
+    /// - Throws: If the backend is neither bundled, added nor a plugin; for an added backend with an invalid name or
+    ///   setting; for a plugin that cannot be loaded; and for an unknown key in the file.
     package func loadingBackend(among added: [any BackendFactory] = []) throws(ConfigurationFailure) -> Resolution {
         try Self.check(added)
         var resolution = self
@@ -112,7 +114,7 @@ package struct Resolution: Sendable {
             }
         }
         for other in file?.others ?? [] where !resolution.settings.contains(where: { $0.name == other.name }) {
-            // As the sections of bundled backends, those of others may be there without being the backend.
+            // The file may contain sections of backends that are not in use, of any kind.
             let section = String(other.name.prefix { $0 != "." })
             guard section != resolution.factory?.name else { throw other.failure }
             if added.contains(where: { $0.name == section }) { continue }
@@ -121,7 +123,7 @@ package struct Resolution: Sendable {
         return resolution
     }
 
-    /// Refuses added backends that no configuration could choose, and settings that would be those of others.
+    /// Refuses added backends that no configuration could name, and settings that conflict with others.
     private static func check(_ added: [any BackendFactory]) throws(ConfigurationFailure) {
         for (index, factory) in added.enumerated() {
             let name = factory.name
@@ -144,16 +146,17 @@ package struct Resolution: Sendable {
         }
     }
 
-    /// Returns true if the keys of a backend would be those of other settings, or their variables would be.
+    /// Returns true if the keys of a backend, or their variables, conflict with those of other settings.
     private static func collides(_ name: String, keys: [String]) -> Bool {
         let own = keys.map { EnvironmentLayer.variable(of: $0) }
         return Set(own).count != own.count || Settings.all.contains { own.contains($0.environmentName) }
             || Settings.all.contains { $0.name == name || $0.name.hasPrefix(name + ".") }
     }
 
-    /// The absolute path of the directory in which plugins are.
+    /// The absolute path of the directory of the plugins.
     ///
-    /// - Throws: Where a file of the working directory names it: such a file may come with an archive, and would have its code run.
+    /// - Throws: If a file of the working directory names it: such a file may come from an archive, and could make this
+    ///   program run its code.
     package var pluginDirectory: String {
         get throws(ConfigurationFailure) {
             guard let path = try absolutePath(Settings.pluginDirectory) else {
@@ -172,7 +175,7 @@ package struct Resolution: Sendable {
         }
     }
 
-    /// The names of the plugins that are there; none where the directory cannot be read.
+    /// The names of the installed plugins; none if the directory cannot be read.
     package var pluginNames: [String] {
         (try? pluginDirectory).flatMap { try? BackendPlugin.names(in: $0) } ?? []
     }
@@ -208,7 +211,7 @@ package struct Resolution: Sendable {
                 + Spelling.suggestion(for: name, among: Settings.backend.kind.choices))
     }
 
-    /// The same configuration with some settings otherwise, as if their flags had been given.
+    /// Returns the same configuration with some settings replaced, as if their flags had been given.
     package func overridden(by flags: [String: String]) -> Resolution {
         let layer = Layer(texts: flags) { .flag($0.optionName) }
         var resolution = self
@@ -217,7 +220,7 @@ package struct Resolution: Sendable {
         return resolution
     }
 
-    /// The same configuration with some settings as another one has them, given or not.
+    /// Returns the same configuration with some settings taken from another one, including their absence.
     package func taking(_ names: Set<String>, from other: Resolution) -> Resolution {
         var resolution = self
         resolution.deciding.insert((names, other), at: 0)
@@ -237,7 +240,7 @@ package struct Resolution: Sendable {
         return nil
     }
 
-    /// The value of a setting; nil when it was given nowhere, or as `none`, and has no fixed default.
+    /// The value of a setting; nil if it is not given, or given as `none`, and has no fixed default.
     package func optional<Value>(_ setting: Setting<Value>) throws(ConfigurationFailure) -> Value? {
         let erased = setting.erased
         if let found = find(erased) {

@@ -39,19 +39,19 @@ package struct AnySetting: Sendable {
     /// True if the value is not shown.
     package var isSecret = false
 
-    /// The environment variable that gives it, such as `SHAREDCORE_HANDOVER_MAXIMUM_TIMEOUT`.
+    /// The environment variable of the setting, such as `SHAREDCORE_HANDOVER_MAXIMUM_TIMEOUT`.
     package var environmentName: String {
         EnvironmentLayer.variable(of: name)
     }
 
-    /// The option that gives it, for one that has an option, such as `--state-directory`.
+    /// The option of the setting, if it has one, such as `--state-directory`.
     package var optionName: String {
         "--" + EnvironmentLayer.name(of: name).lowercased().replacing("_", with: "-")
     }
 }
 
 extension AnySetting {
-    /// A setting of a plugin or an added backend, which alone knows what a text means.
+    /// Makes a setting of a plugin or an added backend. Only the backend knows which texts are valid.
     init(_ setting: BackendSetting) {
         self.init(
             name: setting.key, kindName: "text", expectation: "a text", choices: [],
@@ -69,10 +69,10 @@ package enum SettingFallback: Sendable {
     /// No value.
     case none
 
-    /// The text that stands for nothing: the table of settings shows it, and every source may give it.
+    /// The text for no value: the table of settings shows it, and every source may use it.
     package static let noneText = "none"
 
-    /// Returns whether a text says that the setting has no value, as by default.
+    /// Returns true if a text means that the setting has no value, as by default.
     package func isGiven(by text: String) -> Bool {
         if case .none = self { text == Self.noneText } else { false }
     }
@@ -91,7 +91,7 @@ package enum SettingFallback: Sendable {
 package enum SettingOrigin: Hashable, Sendable, CustomStringConvertible {
     /// On the command line, by this flag.
     case flag(String)
-    /// In the program, by this key of the values that it gives.
+    /// In the application, by this key of the values that it passes.
     case value(String)
     /// In this environment variable.
     case environment(String)

@@ -1,7 +1,7 @@
 internal import Platform
 internal import PluginBackend
 
-/// How the text of a setting becomes a value, and what a right text looks like.
+/// The conversion of a setting's text into a value, and the description of valid texts.
 package struct SettingKind<Value: Sendable>: Sendable {
     /// A word for the table of settings, such as `duration`.
     package let name: String
@@ -14,10 +14,10 @@ package struct SettingKind<Value: Sendable>: Sendable {
 }
 
 extension SettingKind where Value == String {
-    /// The bundled backends, also those that this build does not have.
+    /// The bundled backends, including those that this build does not have.
     package static let bundledBackends = ["memory", "file", "zmq", "etcd"]
 
-    /// A bundled backend, or the name of a plugin. It is not known here if such a plugin exists.
+    /// A bundled backend, or the name of a plugin. Whether such a plugin exists is not checked here.
     package static let backend = SettingKind(
         name: bundledBackends.joined(separator: ", ") + " or a plugin",
         expectation: bundledBackends.alternatives + ", or the name of a plugin", choices: bundledBackends,
@@ -26,8 +26,8 @@ extension SettingKind where Value == String {
     /// Any text but the empty one.
     package static let text = SettingKind(name: "text", expectation: "a text", parse: { $0.isEmpty ? nil : $0 })
 
-    /// A path; which directory a relative one starts from is decided by where it was written. The word for nothing is
-    /// no path, also where a setting always has a value.
+    /// A path. The source of the value determines the directory to which a relative path is relative. The word for no
+    /// value is not a path, even if the setting always has a value.
     package static let path = SettingKind(
         name: "path", expectation: "a path without NUL bytes (“./none” for a file of the name “none”)",
         parse: { $0 == SettingFallback.noneText ? nil : anyPath($0) })
@@ -38,7 +38,8 @@ extension SettingKind where Value == String {
 
     private static func anyPath(_ text: String) -> String? { text.isEmpty || text.utf8.contains(0) ? nil : text }
 
-    /// The path of a file with keys. A text that has the form of a key is one that was given in the place of its file.
+    /// The path of a file with keys. A text in the form of a key is refused: it was given in place of the path of its
+    /// file.
     package static let keyFile = SettingKind(
         name: "path", expectation: "the path of a file",
         parse: { SecretText.isKey($0) ? nil : path.parse($0) })
@@ -66,8 +67,8 @@ extension SettingKind where Value == Duration {
     package static let positiveDuration = SettingKind(
         name: "duration", expectation: DurationText.positiveExpectation,
         parse: { text in DurationText.parse(text).flatMap { $0 > .zero ? $0 : nil } })
-    /// How long a Main that rests has to resume: shorter and a busy machine ends rests, longer and a push waits for one
-    /// that never comes.
+    /// The time in which a Main that rests must resume. With a shorter time, a busy machine would end rests; with a
+    /// longer one, a push would wait too long for a Main that never resumes.
     package static let wakeBound = SettingKind(
         name: "duration", expectation: DurationText.expectation + ", 1 s to 30 s",
         parse: { text in
@@ -122,7 +123,7 @@ extension SettingKind where Value == [String]? {
 }
 
 extension SettingKind where Value == UInt64? {
-    /// Less is no memory that a process can live in: such a number lacks its unit.
+    /// No process can run with less memory: such a number lacks its unit.
     private static var minimumMemory: UInt64 { 1 << 20 }
 
     /// An amount of memory, or none.

@@ -40,12 +40,12 @@ package enum ByteCountText {
     }
 }
 
-/// Commands as people write them in a configuration: words between spaces, of which some are in quotes. No shell is asked,
-/// so nothing else means anything.
+/// Commands in a configuration: words separated by spaces, with optional quotes. No shell is involved, so no other
+/// character has a special meaning.
 package enum CommandText {
     package static let expectation = "a command with its arguments; what holds spaces stands in quotes"
 
-    /// Returns the text that gives words.
+    /// Returns the text of a command's words.
     package static func write(_ words: [String]) -> String {
         words.map { word in
             guard word.isEmpty || word.contains(where: { $0.isWhitespace || $0 == "\"" || $0 == "'" }) else {
@@ -56,7 +56,7 @@ package enum CommandText {
         }.joined(separator: " ")
     }
 
-    /// The words; nil when there is none or a quote is left open.
+    /// Parses the words; nil if there are none or a quote is not closed.
     package static func parse(_ text: String) -> [String]? {
         var words: [String] = []
         var word: String?

@@ -2,7 +2,7 @@ package import Coordination
 package import CoreAPI
 package import Lifecycle
 
-/// The table of everything that can be configured. This is the one place that knows the keys.
+/// The table of all settings, and the only place that contains their keys.
 package enum Settings {
     package static let backend = Setting(
         "backend", .backend, default: .text("file"),
@@ -176,7 +176,7 @@ package enum Settings {
         levelledStates.map { level(of: service, in: $0).erased }
     }
 
-    /// Every setting, in the order in which people read them.
+    /// Every setting, in the order of the documentation.
     package static let all = single + serviceLevels
 
     private static let single: [AnySetting] = [

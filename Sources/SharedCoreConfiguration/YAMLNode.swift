@@ -6,7 +6,7 @@ struct YAMLNode {
         case scalar(String)
         /// The elements are not kept.
         case sequence
-        /// The pairs in their order, also those with the same key.
+        /// The pairs in their order, including pairs with equal keys.
         case mapping([(key: YAMLNode, value: YAMLNode)])
     }
 
@@ -19,7 +19,7 @@ struct YAMLNode {
     ///
     /// - Parameters:
     ///   - text: YAML, or JSON, which is YAML.
-    ///   - depth: How many nodes may be around one. Those that hold more, without an end, would cost a stack.
+    ///   - depth: The maximum nesting of nodes, since unlimited nesting would exhaust the stack.
     /// - Returns: Nil for a text without a document.
     static func root(of text: [UInt8], depth: Int) throws(YAMLFailure) -> YAMLNode? {
         let parser = UnsafeMutablePointer<yaml_parser_t>.allocate(capacity: 1)
@@ -99,8 +99,8 @@ struct YAMLFailure: Error {
     let problem: String
     /// The place; nil for a text with bytes that are no characters.
     let position: ConfigurationFile.Position?
-    /// True if the document has an alias (`*name`). Keys that are aliases stand for all that their anchors hold, and
-    /// aliases of aliases multiply that: nine levels of nine are 387 million nodes.
+    /// True if the document has an alias (`*name`). An alias represents the whole content of its anchor, and aliases of
+    /// aliases multiply it: nine levels of nine are 387 million nodes.
     let isAlias: Bool
 
     init(_ problem: String = "", at position: ConfigurationFile.Position? = nil, isAlias: Bool = false) {

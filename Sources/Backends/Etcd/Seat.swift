@@ -15,7 +15,7 @@
         let confirmation: LeaseConfirmation
         /// The calls that a close ends at once.
         let reads = OpenCalls()
-        /// The commits, which a close lets learn their outcome.
+        /// The commits, so that a close can cancel them and let each learn its outcome.
         let commits = OpenCalls()
         private let record: SessionRecord
         private let socket: SessionSocket?

@@ -101,7 +101,7 @@ public final class MemoryGroup: SharedGroup {
 
     // MARK: - Simulated faults
 
-    /// Ends the session as the death of its process would: nothing more of this handle takes effect.
+    /// Ends the session as the death of its process would: no further call of this handle takes effect.
     public func simulateKill() {
         store.end(session.id)
         gate.open()
@@ -112,7 +112,7 @@ public final class MemoryGroup: SharedGroup {
         gate.close()
     }
 
-    /// Lets this handle go on after ``simulateStop()``.
+    /// Continues this handle after ``simulateStop()``.
     public func simulateContinue() {
         gate.open()
     }

@@ -3,7 +3,7 @@ public import Platform
 
 // The only file of the module that uses `Platform`; the others build without it.
 extension MemorySpace {
-    /// An empty space.
+    /// Makes an empty space.
     ///
     /// - Parameters:
     ///   - clock: The clock by which entries expire.

@@ -11,7 +11,7 @@ internal import Synchronization
 /// let executor = try await space.open("chat", as: SessionDescription(role: .executor))
 /// ```
 ///
-/// A group is gone when the last handle to it is.
+/// A group is removed with its last handle.
 public final class MemorySpace: Sendable {
     private struct Weak {
         weak var store: MemoryStore?
@@ -21,15 +21,15 @@ public final class MemorySpace: Sendable {
     private let limits: Limits
     private let historyByteCount: Int
     private let executor: (any TaskExecutor)?
-    /// Gives the process that a participant counts as unless it says another one.
+    /// Returns the process of a participant that names none.
     private let ownProcess: @Sendable () -> ProcessIdentity
     private let stores = Mutex<[String: Weak]>([:])
 
-    /// An empty space that asks nothing of the system: for a process in which `Platform` is not built.
+    /// Makes an empty space that makes no system calls: for a process in which `Platform` is not built.
     ///
     /// - Parameters:
     ///   - clock: The clock by which entries expire.
-    ///   - process: The process that a participant counts as unless it says another one.
+    ///   - process: The process of a participant that names none.
     ///   - limits: The sizes that its groups accept.
     ///   - historyByteCount: The bytes of changes that each group keeps for watches that resume or fall behind.
     public convenience init(
@@ -41,7 +41,7 @@ public final class MemorySpace: Sendable {
 
     /// - Parameters:
     ///   - executor: The executor on which entries expire; nil for the concurrent pool.
-    ///   - ownProcess: Gives the process that a participant counts as unless it says another one.
+    ///   - ownProcess: Returns the process of a participant that names none.
     package init(
         clock: any TimeSource, limits: Limits, historyByteCount: Int, executor: (any TaskExecutor)?,
         ownProcess: @escaping @Sendable () -> ProcessIdentity
@@ -53,12 +53,12 @@ public final class MemorySpace: Sendable {
         self.historyByteCount = historyByteCount
     }
 
-    /// Joins a group, which begins empty when no participant has it open.
+    /// Joins a group. It is empty if no participant had it open.
     ///
     /// - Parameters:
     ///   - group: The group's name. Groups never see each other (contract S14).
     ///   - description: The description that the participant gives of itself.
-    ///   - process: The process that the participant counts as; a test gives each simulated process its own.
+    ///   - process: The process of the participant. A test gives each simulated process its own.
     ///   - requirements: The features that the caller relies on.
     /// - Throws: ``SharedCoreError/Code/unsupported`` when a requirement is not met.
     public func open(
@@ -120,7 +120,7 @@ public final class MemorySpace: Sendable {
     }
 }
 
-/// The order of a group in memory, on which a hub is built. It is gone with its last participant.
+/// The order of a group in memory, on which a hub is built. It is removed with its last participant.
 package final class MemoryOrder: LocalOrder {
     package let capabilities: Capabilities
     package let clock: any TimeSource

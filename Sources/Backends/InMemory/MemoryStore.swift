@@ -5,7 +5,7 @@ internal import StoreEngine
 /// The one order of a group in memory: a mutex makes it one, and a direct call delivers the updates.
 final class MemoryStore: Sendable {
     let replica: Replica
-    /// Tells one life of the group from the next.
+    /// Distinguishes the group from a later one with the same name.
     let incarnation = UInt64.random(in: 1...UInt64.max)
     private let clock: any TimeSource
     private let executor: (any TaskExecutor)?
@@ -54,7 +54,7 @@ final class MemoryStore: Sendable {
         return outcome
     }
 
-    /// Ends a session; nothing when it has ended already.
+    /// Ends a session. Does nothing if it has ended.
     func end(_ session: SessionID) {
         _ = try? record(.end(session))
     }

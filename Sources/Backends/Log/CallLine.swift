@@ -1,7 +1,7 @@
 internal import CoreAPI
 internal import Synchronization
 
-/// Lets one call in at a time, in the order in which they come.
+/// Admits one call at a time, in the order in which they come.
 final class CallLine: Sendable {
     private struct State {
         var isTaken = false
@@ -12,7 +12,7 @@ final class CallLine: Sendable {
 
     /// Waits for the turn of this call, which then lasts until ``leave()``.
     ///
-    /// - Throws: `cancelled`; then it has no turn.
+    /// - Throws: `cancelled`; the call then has no turn.
     func enter() async throws(SharedCoreError) {
         let id = WaitID()
         let isIn = await withCancellableContinuation(cancelled: false) { continuation in

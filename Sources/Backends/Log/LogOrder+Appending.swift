@@ -11,11 +11,11 @@ extension LogOrder {
         case appended
         /// Others were first. Their records are applied.
         case overtaken
-        /// The log took no record, and shows none.
+        /// The log refused the record, and a read shows none.
         case refused
     }
 
-    /// The bytes behind a snapshot at which even a small one is replaced.
+    /// The number of bytes of records after a snapshot at which even a small snapshot is replaced.
     private static let compactionByteCount = 1 << 20
 
     /// Appends an effect and applies it. A cancellation does not interrupt it: the caller learns the outcome.
@@ -31,8 +31,8 @@ extension LogOrder {
         return .appended
     }
 
-    /// Appends a record, and finds out whether it was where the log does not say. A record that stands at its position
-    /// is not appended there again, so trying once more is safe.
+    /// Appends a record, and reads the log if the outcome is not known. A position takes one record only, so trying
+    /// once more is safe.
     private func append(
         _ bytes: [UInt8], of record: LogRecord, at place: LogPlace
     ) async throws(SharedCoreError) -> AppendResult {
@@ -74,8 +74,7 @@ extension LogOrder {
         }
     }
 
-    /// Makes sure that the last record that was applied stands in the log, which takes no further one: it may have lost
-    /// some.
+    /// Checks that the log contains the last applied record, after it refused a further one: it may have lost records.
     private func requireTail(of place: LogPlace) async throws(SharedCoreError) {
         guard place.position > 0 else { return }
         let slice = try await read(from: place.position - 1, limit: 1)
@@ -84,7 +83,7 @@ extension LogOrder {
         throw fail(with: LogRecord.damaged("The log has lost the record at \(place.position - 1), which it had given."))
     }
 
-    /// Replaces the records by a snapshot when they are many more bytes than it would have.
+    /// Replaces the records by a snapshot if they are many times larger than the snapshot.
     private func compactIfNeeded() {
         let size = replica.read { $0.snapshotByteCount }
         progress.withLock { progress in
@@ -116,7 +115,7 @@ extension LogOrder {
 }
 
 extension SharedCoreError {
-    /// Returns the error of a commit of which it cannot be found out whether it was recorded.
+    /// Returns the error of a commit whose outcome cannot be determined.
     fileprivate static func unknownOutcome(_ cause: SharedCoreError) -> SharedCoreError {
         SharedCoreError(
             .outcomeUnknown, "The log did not answer an append, and does not tell whether the record is there.",

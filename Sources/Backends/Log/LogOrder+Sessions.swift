@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// The run of the machine, and the participants.
 extension LogOrder {
-    /// Brings the replica up to date, and begins a new run of the machine where the log is in another one, or in none.
+    /// Brings the replica up to date, and records a new boot of the machine if the log has another one, or none.
     ///
     /// - Throws: `incompatible` when a participant with another boot id lives.
     func begin() async throws(SharedCoreError) {
@@ -73,7 +73,7 @@ extension LogOrder {
     /// Records a participant.
     func join(_ description: SessionDescription) async throws(SharedCoreError) -> Session {
         let present = ProcessIdentity.current
-        // Its name is taken before others can read it.
+        // The socket takes the name before others can read the token.
         let token = ProcessMark.Token.random()
         let socket = SessionSocket(named: token.socketName)
         let opening = SessionOpening(
@@ -151,20 +151,20 @@ extension LogOrder {
                     (delay, wasForNothing) = (RetryDelay(), false)
                     continue
                 }
-                // A log that returns from each wait must not keep a core busy.
+                // A log whose waits return without cause must not keep a processor busy.
                 if wasForNothing { try await Self.pause(delay.next()) }
                 wasForNothing = true
             } catch {
-                // The log is away, or it cannot be waited for.
+                // The log cannot be reached or waited for.
                 do throws(SharedCoreError) { try await Self.pause(delay.next()) } catch { return }
                 _ = try? await catchUp()
             }
         }
     }
 
-    /// Waits for the ends of the processes of all sessions, but for those of this process.
+    /// Waits for the ends of the processes of all sessions except those of this process.
     ///
-    /// - Returns: Whether all are waited for; the system may have no descriptor left.
+    /// - Returns: True if all processes are watched; false if the system has no descriptor left.
     private func awaitEnds(
         with waits: inout [SessionID: ProcessEnds.Wait], telling ends: AsyncStream<SessionID>.Continuation
     ) -> Bool {
@@ -184,7 +184,7 @@ extension LogOrder {
         return areAll
     }
 
-    /// Records an end as soon as the log takes it.
+    /// Records an end as soon as the log accepts it.
     private func recordEnd(of id: SessionID) async {
         var delay = RetryDelay()
         while goesOn(as: id) {

@@ -4,18 +4,19 @@ internal import Replica
 internal import StoreEngine
 internal import Synchronization
 
-/// One participant's view of the order that a log keeps: its replica, up to where it has read, and the way to append.
+/// One participant's view of the order that a log keeps: its replica up to the last read record, and the appending of
+/// records.
 final class LogOrder: Sendable {
     struct Progress {
         /// The position of the replica.
         var place = LogPlace(position: 0)
         /// The position of the log's snapshot, as far as is known here.
         var start: UInt64 = 0
-        /// The bytes of the records behind the snapshot.
+        /// The size of the records after the snapshot.
         var byteCount = 0
         /// The reason why the handle cannot go on.
         var failure: SharedCoreError?
-        /// Not to compact before there are so many bytes behind the snapshot.
+        /// The number of bytes after the snapshot before which no compaction begins.
         var leastCompaction = 0
         var compaction: Task<Void, Never>?
         /// The number of times that sessions were opened or ended.
@@ -29,7 +30,7 @@ final class LogOrder: Sendable {
     let log: any SharedLog
     let options: LogGroupOptions
     let replica: Replica
-    /// Guards the replica's changes as well. Nothing waits under it.
+    /// Also guards the replica's changes. No code waits while it holds the lock.
     let progress = Mutex(Progress())
     private let line = CallLine()
     private let timer = ExpiryTimer()
@@ -47,9 +48,9 @@ final class LogOrder: Sendable {
         if let failure = progress.withLock(\.failure) { throw failure }
     }
 
-    /// Brings the replica up to date: every append that had returned anywhere before the call is reflected.
+    /// Brings the replica up to date: it then includes every append that had returned in any process before the call.
     ///
-    /// - Returns: Whether there was anything new.
+    /// - Returns: True if there were new records.
     @discardableResult
     func catchUp() async throws(SharedCoreError) -> Bool {
         var hasNews = false
@@ -90,7 +91,7 @@ final class LogOrder: Sendable {
         }
     }
 
-    /// Ends the handle, if the error is one of those that last.
+    /// Ends the handle, if the error is permanent.
     ///
     /// - Returns: The error.
     func fail(with error: SharedCoreError) -> SharedCoreError {
@@ -125,7 +126,7 @@ final class LogOrder: Sendable {
         }
     }
 
-    /// Applies records that stand at a position and behind it, those of them that the replica does not have yet.
+    /// Applies the records at and after a position that the replica does not have yet.
     func apply(
         _ records: [LogRecord], from position: UInt64, behind snapshot: (state: StoreState, place: LogPlace)? = nil,
         start: UInt64 = 0
@@ -201,12 +202,12 @@ final class LogOrder: Sendable {
         }
     }
 
-    /// Returns the next step of a request, and the place for which it is evaluated.
+    /// Returns the next step of a request, and the place in the log for which it was evaluated.
     private func next(for request: OrderRequest) throws(SharedCoreError) -> (StoreState.Step, LogPlace) {
         let now = options.clock.now()
         return try progress.withLock { progress throws(SharedCoreError) in
             if let bootID = progress.place.bootID, bootID != self.options.clock.bootID {
-                // All sessions of the run before have ended, and this clock is not that of the present one.
+                // All sessions of the earlier boot have ended, and this clock is not that of the present boot.
                 switch request {
                 case .commit(_, let session, _, _), .end(let session): throw .sessionEnded(session)
                 case .join, .expire: throw .otherRun(bootID, own: self.options.clock.bootID)
@@ -246,7 +247,7 @@ final class LogOrder: Sendable {
         }
     }
 
-    /// Stops everything that goes on by itself. Calls on their way end as `closed`.
+    /// Stops all background work. Pending calls end with `closed`.
     func close() async {
         timer.end()
         let compaction = progress.withLock { progress in

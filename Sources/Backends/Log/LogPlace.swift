@@ -7,10 +7,10 @@ struct LogPlace {
     var position: UInt64
     /// The nonce of the record before it; 0 at the beginning.
     var tail: UInt64 = 0
-    /// The run of the machine that the group is in; nil before its first record.
+    /// The boot id of the group's records; nil before the first record.
     var bootID: BootID?
 
-    /// The place behind a record.
+    /// Moves past a record.
     mutating func take(_ record: LogRecord) {
         position += 1
         tail = record.nonce
@@ -19,8 +19,8 @@ struct LogPlace {
 }
 
 extension StoreState {
-    /// Refuses a record that is not the next one of this order, or that a participant did not make by the rules: a log
-    /// is not trusted, and a stale effect is not applied.
+    /// Throws unless a record is the next one of this order and follows the rules: the log is not trusted, and a stale
+    /// effect must not be applied.
     mutating func requireNext(_ record: LogRecord, at place: LogPlace) throws(SharedCoreError) {
         let effect = record.effect
         guard record.previous == place.tail else {
@@ -40,7 +40,7 @@ extension StoreState {
         case .expired(let keys):
             isValid = keys.allSatisfy { key in entry(key)?.expiry.map { $0 <= effect.time } ?? false }
         }
-        // Entries that are due are recorded before any other effect is evaluated.
+        // Due expiries must be recorded before any other effect is evaluated.
         switch effect.body {
         case .restarted, .expired: break
         default: if let due = nextExpiry(), due <= effect.time { isValid = false }

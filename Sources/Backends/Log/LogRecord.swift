@@ -15,7 +15,7 @@ struct LogRecord {
     let effect: Effect
     let byteCount: Int
 
-    /// Reads a record. Nothing is trusted.
+    /// Reads a record. The bytes are untrusted.
     ///
     /// - Throws: `corrupt`; `incompatible` for another version.
     init(_ bytes: [UInt8]) throws(SharedCoreError) {
@@ -27,7 +27,7 @@ struct LogRecord {
         (self.previous, self.nonce, self.effect, byteCount) = (previous, nonce, effect, bytes.count)
     }
 
-    /// Makes the record of an effect that is to stand at a place, and its bytes.
+    /// Makes the record of an effect for a place, and its bytes.
     static func make(of effect: Effect, at place: LogPlace) throws(SharedCoreError) -> (
         record: LogRecord, bytes: [UInt8]
     ) {
@@ -44,8 +44,8 @@ struct LogRecord {
         (self.previous, self.nonce, self.effect, self.byteCount) = (previous, nonce, effect, byteCount)
     }
 
-    /// Writes a state as the parts of a snapshot: its place, the state, and the latest changes, from which the watches
-    /// of a participant can resume that joins later.
+    /// Writes a state as the parts of a snapshot: its place, the state, and the latest changes, from which watches of a
+    /// participant that joins later can resume.
     static func snapshot(of state: StoreState, at place: LogPlace) throws(SharedCoreError) -> [[UInt8]] {
         var head = ByteWriter()
         head.byte(format)
@@ -57,7 +57,7 @@ struct LogRecord {
         return parts
     }
 
-    /// Reads the records of ``snapshot(of:at:)``, at a position. Nothing is trusted.
+    /// Reads the parts of ``snapshot(of:at:)`` for a position. The bytes are untrusted.
     static func state(
         of parts: [[UInt8]], at position: UInt64, limits: Limits, historyByteCount: Int
     ) throws(SharedCoreError) -> (state: StoreState, place: LogPlace) {
@@ -97,10 +97,10 @@ struct LogRecord {
     }
 }
 
-/// The group's record of a participant's process beside its number: the boot and the namespace in which the number is
-/// valid, and the name of the socket that proves to others which process has the session.
+/// The group's record of a participant's process beside its process id: the boot and the namespace in which the number
+/// is valid, and the name of the socket that proves to others which process has the session.
 struct ProcessMark: Hashable {
-    /// The run of the machine as the system tells it: a group may live by a clock with another boot id.
+    /// The system's boot id: the group's clock may have another one.
     let bootID: BootID
     /// The namespace of process numbers.
     let namespace: UInt64
@@ -158,8 +158,8 @@ struct ProcessMark: Hashable {
 }
 
 extension SessionState {
-    /// The session's process as the system knows it; nil where its number means nothing here: on another machine, after
-    /// a new start of this one, or in another namespace.
+    /// The session's process; nil if its process id has no meaning here: on another machine, after a restart of this
+    /// one, or in another PID namespace.
     var visibleProcess: ProcessIdentity? {
         guard let mark = ProcessMark(backendData), mark.isVisible else { return nil }
         return ProcessIdentity(

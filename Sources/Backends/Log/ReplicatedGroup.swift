@@ -4,7 +4,7 @@ internal import Replica
 internal import StoreEngine
 internal import Synchronization
 
-/// A participant of a group that is ordered by a ``SharedLog``: a whole backend over that log.
+/// A participant of a group whose order is kept by a ``SharedLog``: a complete backend over that log.
 ///
 /// ```swift
 /// let group = try await ReplicatedGroup.open(
@@ -14,15 +14,15 @@ internal import Synchronization
 /// try await group.put("status", Array("ready".utf8))
 /// ```
 ///
-/// Every participant keeps a replica, so a read with ``ReadConsistency/causal`` asks nothing of the log; a linearizable
-/// one costs a read, and a commit an append. Releasing the last reference ends the session, as closing does.
+/// Every participant keeps a replica, so a read with ``ReadConsistency/causal`` does not use the log. A linearizable
+/// read reads the log once, and a commit appends once. Releasing the last reference ends the session, as closing does.
 public final class ReplicatedGroup: SharedGroup {
     public let session: Session
     public let capabilities: Capabilities
 
     public var lease: SessionLease? { order.log.lease }
 
-    /// The time that closing waits for the log to take the session's end, and then to close.
+    /// The time limit for recording the session's end when the handle closes, and for closing the log.
     private static let closeTimeout = Duration.seconds(5)
 
     let order: LogOrder
@@ -33,7 +33,7 @@ public final class ReplicatedGroup: SharedGroup {
         self.order = order
         self.session = session
         capabilities = order.options.capabilities
-        // A log that is closed under a call may say anything.
+        // A log that is closed during a call may return any error.
         handle = GroupHandle(
             of: session.id, at: order.options.backend,
             codesOfClosing: [.sessionEnded, .cancelled, .unavailable, .system])
@@ -48,7 +48,7 @@ public final class ReplicatedGroup: SharedGroup {
         Task { await Self.leave(order, following, session.id) }
     }
 
-    /// Joins the group that a log keeps, as its first participant where the log is empty.
+    /// Joins the group in a log, as its first participant if the log is empty.
     ///
     /// - Parameters:
     ///   - log: The log, opened for this participant alone. It is closed with the group, also when this throws.
@@ -56,7 +56,7 @@ public final class ReplicatedGroup: SharedGroup {
     ///   - options: The properties of the log, and the way in which it is used.
     /// - Throws: ``SharedCoreError/Code/unsupported`` when a requirement is not met,
     ///   ``SharedCoreError/Code/incompatible`` for records of another version and while participants with another boot
-    ///   id have the group open, ``SharedCoreError/Code/corrupt`` for records that are none, and each error of the log.
+    ///   id have the group open, ``SharedCoreError/Code/corrupt`` for invalid records, and the errors of the log.
     public static func open(
         log: any SharedLog, as description: SessionDescription = SessionDescription(), options: LogGroupOptions
     ) async throws(SharedCoreError) -> ReplicatedGroup {
@@ -73,8 +73,8 @@ public final class ReplicatedGroup: SharedGroup {
         }
     }
 
-    /// Opens the group that a log keeps to read it at its present revision, and appends nothing: no session, no
-    /// revision. A call that writes is `forbidden`, and one that waits for changes `unsupported`.
+    /// Opens the group in a log to read it at its present revision. Appends nothing: no session, no commit. A call that
+    /// writes is `forbidden`, and one that waits for changes `unsupported`.
     ///
     /// Source: contract L4.
     ///
@@ -174,8 +174,8 @@ public final class ReplicatedGroup: SharedGroup {
         await wait(for: closeTimeout) { await order.close() }
     }
 
-    /// Waits until something is done, also in a cancelled task, for a limited time. Then it is cancelled, and ends by
-    /// itself.
+    /// Waits for a body for a limited time, also in a cancelled task. After that the body is cancelled, and ends
+    /// without a caller.
     private static func wait(for timeout: Duration, until body: @escaping @Sendable () async -> Void) async {
         let end = Promise<Void>()
         let work = Task {

@@ -1,14 +1,14 @@
 public import CoreAPI
 public import Platform
 
-/// A log that the participants of a group append to: all that an author writes to get a backend.
+/// A log to which the participants of a group append. An author who implements it gets a complete backend.
 ///
-/// Every participant opens the log for itself and gives it to ``ReplicatedGroup/open(log:as:options:)``, which makes
-/// the records, reads those of all participants in their order, and does the rest: transactions, watches,
-/// notifications, sessions, lifetimes. To the log a record is bytes without a meaning.
+/// Every participant opens its own handle of the log and passes it to ``ReplicatedGroup/open(log:as:options:)``. The
+/// group writes and reads the records, and provides transactions, watches, notifications, sessions and lifetimes. A
+/// record is bytes whose meaning the log does not know.
 ///
-/// A **position** is a number of records: how many were appended before, since the log began. The first record stands
-/// at 0. A position is never used again, also not after a compaction.
+/// The **position** of a record is the number of records that were appended before it. The first record has position 0.
+/// A position is never used again, not even after a compaction.
 ///
 /// ```swift
 /// final class TableLog: SharedLog {
@@ -24,22 +24,23 @@ public import Platform
 ///
 /// Calls come from several tasks at once, and none may block the thread that makes it. Each ends within a bounded time,
 /// ``wait(after:)`` excepted: a log over a network has a deadline for its server. The group passes the log's errors on
-/// to the application, so they have the codes of the contract. Three end the handle wherever they come from: `corrupt`
-/// and `incompatible`, and `sessionEnded` of a log that knows that the participant is over, as when its lease ran out.
-/// After any other the group asks again: after 50 ms, then twice as long, up to 5 s.
+/// to the application, so they have the codes of the contract. Three errors end the handle, whichever call throws them:
+/// `corrupt`, `incompatible`, and `sessionEnded`, with which a log reports that the participant's session has ended,
+/// for example because its lease ended. After any other error the group tries again after 50 ms, then after twice as
+/// long each time, up to 5 s.
 ///
-/// The group does not trust its log. A record names the one before it, so where records are left out, repeated, lost or
-/// replaced, the handles that see it end as `corrupt`.
+/// The group does not trust its log. Each record refers to the one before it. If records are left out, repeated, lost
+/// or replaced, the handles that detect this end with `corrupt`.
 public protocol SharedLog: Sendable {
     /// Appends a record at a position, if the log ends there.
     ///
-    /// The record lasts as ``LogGroupOptions/durability`` says when this returns, and stands in every
-    /// ``read(from:limit:)`` that begins afterwards, in any process.
+    /// When this returns, the record is as durable as ``LogGroupOptions/durability`` promises, and every later
+    /// ``read(from:limit:)`` in any process returns it.
     ///
     /// - Parameters:
     ///   - record: Its bytes. The largest is some KiB longer than the largest transaction.
     ///   - position: The position for the record.
-    /// - Returns: False if nothing was appended: another record stands there, or another append was in the way. If a
+    /// - Returns: False if nothing was appended because of another record at the position or a concurrent append. If a
     ///   read shows no record there, the group pauses before it appends again.
     /// - Throws: `outcomeUnknown`, `unavailable` and `system` if it is not known whether the record was appended. The
     ///   group then reads the position. If it finds nothing there, it appends the same record once more, and tells the
@@ -47,19 +48,19 @@ public protocol SharedLog: Sendable {
     ///   appended.
     func append(_ record: [UInt8], at position: UInt64) async throws(SharedCoreError) -> Bool
 
-    /// Reads the records from a position on, with every append reflected that had returned before the call.
+    /// Reads the records from a position on, including every append that had returned before the call.
     ///
     /// - Parameters:
     ///   - position: The first position to read; not beyond the end.
-    ///   - limit: The most records.
-    /// - Returns: The records in their order: fewer than `limit` only where the log ends behind them. When the one at
-    ///   `position` was replaced by a snapshot, the snapshot and the records behind it.
+    ///   - limit: The maximum number of records.
+    /// - Returns: The records in their order: fewer than `limit` only at the end of the log. If a snapshot has replaced
+    ///   the record at `position`, the snapshot and the records after it.
     func read(from position: UInt64, limit: Int) async throws(SharedCoreError) -> LogSlice
 
     /// Waits until there is a record at a position, or until a session may have ended (see ``ended(among:)``).
     ///
-    /// It may return for nothing: the group then reads and asks, and pauses from the second time on. A log that cannot
-    /// be told polls, and says so in ``LogGroupOptions/wakeUp``.
+    /// It may return without cause: the group then reads and calls again, with a pause from the second time on. A log
+    /// without notifications must poll, and declare it in ``LogGroupOptions/wakeUp``.
     ///
     /// - Throws: Any code when the task is cancelled, promptly.
     func wait(after position: UInt64) async throws(SharedCoreError)
@@ -72,18 +73,18 @@ public protocol SharedLog: Sendable {
 
     /// Replaces all records before a position, and the snapshot before them, by a snapshot, in one atomic step.
     ///
-    /// Does nothing when a snapshot stands at that position or behind it: two participants may compact at once.
+    /// Does nothing if there is a snapshot at that position or a later one: two participants may compact at once.
     ///
     /// - Parameters:
-    ///   - snapshot: The snapshot, in parts that ``LogSlice/snapshot`` gives back one by one. A part has about 64 KiB,
+    ///   - snapshot: The snapshot, in parts that ``LogSlice/snapshot`` must return unchanged. A part has about 64 KiB,
     ///     or one value.
-    ///   - position: The position of the snapshot: that of the first record that it does not reflect.
+    ///   - position: The position of the snapshot: that of the first record that it does not include.
     func compact(_ snapshot: [[UInt8]], before position: UInt64) async throws(SharedCoreError)
 
-    /// Begins to tell the others that this participant lives, such as by a lease. Called once, with its own session,
-    /// which the log has a record of already.
+    /// Begins to signal to the others that this participant lives, for example by a lease. Called once, with its own
+    /// session, whose record the log already has.
     ///
-    /// - Throws: Anything, to refuse: opening ends the session and throws that.
+    /// - Throws: An error to refuse the participant: opening then ends the session and throws the error.
     func hold(_ session: SessionID) async throws(SharedCoreError)
 
     /// Returns the sessions that have ended without a record, as far as the log can tell; nil where it can tell
@@ -93,13 +94,13 @@ public protocol SharedLog: Sendable {
     /// The group asks when it opens, when the application asks for the sessions, and after each ``wait(after:)``: then about those
     /// alone whose processes it cannot see, unless there is a ``lease``.
     ///
-    /// The default is for logs of one machine. Over a network a process cannot be seen: there a session has ended when
-    /// its lease has run out. One of which the log has heard nothing may be about to be held; it has ended when a
-    /// lease's time has passed since its ``Session/openedAt``.
+    /// The default is for logs of one machine. Over a network a process cannot be seen, and a session ends with its
+    /// lease. A session that has not called ``hold(_:)`` may be about to; it has ended when the duration of a lease has
+    /// passed since its ``Session/openedAt``.
     func ended(among sessions: [Session]) async throws(SharedCoreError) -> [SessionID]?
 
-    /// Until when the session of ``hold(_:)`` is known to stand, where ``ended(among:)`` may count it as ended although its process
-    /// lives; nil, the default, otherwise. It may be called at any time, and must return at once.
+    /// The lease of the session of ``hold(_:)``, if ``ended(among:)`` may report the session as ended although its
+    /// process lives; nil, the default, if not. It may be called at any time, and must return at once.
     ///
     /// Source: contract L5.
     var lease: SessionLease? { get }
@@ -125,11 +126,11 @@ extension SharedLog {
 
 /// The part of a log from a position on.
 public struct LogSlice: Hashable, Sendable {
-    /// The position of the log's snapshot, whether it is part of the slice or not; 0 as long as there is none.
+    /// The position of the log's snapshot, whether or not the slice contains it; 0 while there is none.
     public var start: UInt64
-    /// The parts of the snapshot, where the asked position lies before ``start``; nil otherwise.
+    /// The parts of the snapshot, if the requested position is before ``start``; nil otherwise.
     public var snapshot: [[UInt8]]?
-    /// The records from the asked position on, or those behind the snapshot: from ``start`` on.
+    /// The records from the requested position on or, with a snapshot, from ``start`` on.
     public var records: [[UInt8]]
 
     public init(start: UInt64, snapshot: [[UInt8]]? = nil, records: [[UInt8]]) {
@@ -145,16 +146,16 @@ public struct LogGroupOptions: Sendable {
     public var backend: String
     /// The features that the log adds to those of every group over a log (`linearizableReads`, `resumableWatches`,
     /// `previousValues`, `deduplicatedRequests`):
-    /// - `multipleProcesses`, where processes share it;
-    /// - `promptDeathNotice`, where it leaves ``SharedLog/ended(among:)`` as it is, or tells a death at once;
-    /// - `stoppedWritersTolerated`, where a process that is stopped within an append delays no other;
-    /// - `endingsOnFullDisk`, where it keeps space for them.
+    /// - `multipleProcesses`, if processes share it;
+    /// - `promptDeathNotice`, if it uses the default of ``SharedLog/ended(among:)``, or reports a death at once;
+    /// - `stoppedWritersTolerated`, if a process that is stopped within an append delays no other;
+    /// - `endingsOnFullDisk`, if it keeps space for them.
     public var features: Set<Capability>
     /// The failure that a record survives once ``SharedLog/append(_:at:)`` has returned.
     public var durability: Durability
     /// The way in which ``SharedLog/wait(after:)`` learns of a record.
     public var wakeUp: WakeUpMethod
-    /// The sizes that requests are held to. The log takes records that are some KiB larger than a transaction.
+    /// The size limits of requests. The log must accept records that are some KiB larger than a transaction.
     public var limits: Limits
     /// The bytes of memory for changes that are kept for watches that resume or fall behind.
     public var historyByteCount: Int

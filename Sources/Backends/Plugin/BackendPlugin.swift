@@ -3,7 +3,7 @@ public import CoreAPI
 internal import LogBackend
 internal import Platform
 
-/// A plugin that was loaded: its table, with what it says of itself.
+/// A loaded plugin: its table of functions, and its description.
 ///
 /// A plugin is loaded once and never unloaded.
 ///
@@ -23,7 +23,7 @@ public struct BackendPlugin: Sendable {
         public let isSecret: Bool
     }
 
-    /// The name by which a configuration chooses it.
+    /// The name by which a configuration chooses the plugin.
     public let name: String
     /// The plugin's own version, for people.
     public let version: String
@@ -37,7 +37,7 @@ public struct BackendPlugin: Sendable {
 
     let table: PluginTable
 
-    /// Loads the plugin of a name from a directory; nil where the directory has none.
+    /// Loads the plugin of a name from a directory; nil if the directory has none.
     ///
     /// - Parameters:
     ///   - name: The name, as in the configuration.
@@ -61,21 +61,21 @@ public struct BackendPlugin: Sendable {
         features = table.promises.features
     }
 
-    /// Joins the group that the plugin keeps a log of.
+    /// Joins a group whose log the plugin keeps.
     ///
     /// - Parameters:
     ///   - group: The group's name.
-    ///   - stateDirectory: The absolute path of the directory in which groups lie.
-    ///   - values: The values of ``settings`` by their keys; what is left out has its default.
-    ///   - durability: The least that a commit must survive; nil leaves it to the plugin.
+    ///   - stateDirectory: The absolute path of the directory that contains the groups.
+    ///   - values: The values of ``settings`` by their keys; a missing value is the default.
+    ///   - durability: The failures that a commit must survive; nil for the plugin's own choice.
     ///   - openTimeout: How long the plugin may try to reach its log; nil for 10 s.
     ///   - requirements: The features that the caller relies on.
-    ///   - limits: The sizes that requests are held to; nil for the defaults.
+    ///   - limits: The size limits of requests; nil for the defaults.
     ///   - historyByteCount: The bytes of memory for changes that watches resume from; nil for the default.
-    ///   - clock: The clock by which entries expire; nil for that of the system.
+    ///   - clock: The clock by which entries expire; nil for the system's clock.
     ///   - description: The description that the participant gives of itself.
-    /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a key that the plugin does not have; otherwise what the plugin
-    ///   returns, and as ``ReplicatedGroup/open(log:as:options:)``.
+    /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a key that the plugin does not have; otherwise the
+    ///   plugin's errors, and those of ``ReplicatedGroup/open(log:as:options:)``.
     public func open(
         group: String, stateDirectory: String, values: [String: String] = [:], durability: Durability? = nil,
         openTimeout: Duration? = nil, requirements: Requirements = .none, limits: Limits? = nil,
@@ -97,7 +97,7 @@ public struct BackendPlugin: Sendable {
     ///
     /// The parameters are those of ``open(group:stateDirectory:values:durability:openTimeout:requirements:limits:historyByteCount:clock:as:)``.
     ///
-    /// - Throws: ``SharedCoreError/Code/unavailable`` where there is no such group, otherwise as that call.
+    /// - Throws: ``SharedCoreError/Code/unavailable`` if there is no such group, otherwise as that call.
     public func openToRead(
         group: String, stateDirectory: String, values: [String: String] = [:], openTimeout: Duration? = nil,
         limits: Limits? = nil, historyByteCount: Int? = nil, clock: (any TimeSource)? = nil,
@@ -139,7 +139,7 @@ public struct BackendPlugin: Sendable {
         return (log, options)
     }
 
-    /// The names of the plugins in a directory, in alphabetical order; none where there is no directory.
+    /// The names of the plugins in a directory, in alphabetical order; none if there is no directory.
     ///
     /// - Parameter directory: The absolute path of the directory.
     public static func names(in directory: String) throws(SharedCoreError) -> [String] {

@@ -1,13 +1,14 @@
 internal import CoreAPI
 internal import Platform
 
-/// Finds plugins. Their code acts as this user, so none but this user and root may be able to change their files, or what the
-/// directories on the way to them contain.
+/// Finds plugins. Their code runs with this user's rights, so only this user and root may be able to change their
+/// files, or the directories on the path to them.
 enum PluginDirectory {
     /// A process with more rights than its caller trusts root alone.
     private static var owners: [UInt32] { OwnProcess.hasMoreRightsThanCaller ? [0] : [FileStatus.currentUser, 0] }
 
-    /// Returns the path of a plugin without symbolic links; nil where there is none. No other user can make it lead elsewhere.
+    /// Returns the path of a plugin without symbolic links; nil if there is none. No other user can make it refer to
+    /// another file.
     ///
     /// - Throws: `forbidden`.
     static func path(of name: String, in directory: String) throws(SharedCoreError) -> String? {
@@ -37,7 +38,7 @@ enum PluginDirectory {
         }
     }
 
-    /// Returns the names of the files in a directory; none where it is absent.
+    /// Returns the names of the files in a directory; none if it does not exist.
     static func files(in path: String) throws(SharedCoreError) -> [String] {
         do throws(SystemCallError) {
             guard case .found(let directory) = try Directory.follow(path) else { return [] }

@@ -4,14 +4,14 @@ internal import LogBackend
 internal import Platform
 internal import Synchronization
 
-/// A log that a plugin keeps. Its functions block, so they run on two threads: those that must come one after another on the first,
-/// and the waits on the second.
+/// A log that a plugin keeps. Its functions block, so they run on two threads: the calls in sequence on the first, and
+/// the waits on the second.
 final class PluginLog: SharedLog {
     /// The bounds of calls into a plugin.
     struct Bounds: Sendable {
         /// The time in which a function must return.
         var call = Duration.seconds(30)
-        /// The time that closing waits for what runs.
+        /// The time for which closing waits for running calls.
         var close = Duration.seconds(4)
         /// The timeout of a wait, which is then repeated.
         var wait = Duration.seconds(60)
@@ -69,7 +69,7 @@ final class PluginLog: SharedLog {
                 result = .failure(error.hiding(place.secrets))
             }
             guard !opened.fulfil(result), case .success(let log) = result else { return }
-            // Too late: the caller has given up.
+            // Too late: the caller has stopped waiting.
             table.functions.close(log.log)
         }
         let bound = place.timeout + bounds.close
@@ -124,7 +124,7 @@ final class PluginLog: SharedLog {
     func wait(after position: UInt64) async throws(SharedCoreError) {
         let ended = Promise<Result<Void, SharedCoreError>>()
         waits.submit { [self] in
-            // One that was given up meanwhile, or comes after the close, never runs.
+            // A call that was abandoned meanwhile, or comes after the close, is not made.
             let isWanted = ended.whileOpen {}
             guard isWanted, !state.withLock(\.isClosed) else {
                 ended.fulfil(.failure(.closed(table.path)))
@@ -175,7 +175,7 @@ final class PluginLog: SharedLog {
         guard isFirst else { return }
         let closed = Promise<Void>()
         interrupt()
-        // Behind the wait that runs, and behind each call: a function that does not return keeps the handle.
+        // After the running wait and all calls: a function that does not return keeps the handle open.
         waits.submit { [self] in
             calls.submit { [self] in
                 isOver.withLock { $0 = true }
@@ -199,7 +199,7 @@ final class PluginLog: SharedLog {
         }
     }
 
-    /// Runs a function of the plugin, and gives it up when it does not return.
+    /// Runs a function of the plugin, and abandons it if it does not return.
     private func run<Value: Sendable>(
         _ name: String, whenLate code: SharedCoreError.Code,
         _ body: @escaping @Sendable (PluginTable, OpaquePointer?) throws(SharedCoreError) -> Value
@@ -223,7 +223,7 @@ final class PluginLog: SharedLog {
                 state.running?.isLate = true
                 return true
             }
-            // One that waits for its turn is never made.
+            // A call that still waits for its turn is not made.
             answer.fulfil(
                 .failure(Self.late(name, after: bounds.call, isRunning ? code : .unavailable, at: table.path)))
         }

@@ -31,7 +31,7 @@ final class PluginReading {
         return withExtendedLifetime(self) { body(&slice) }
     }
 
-    /// - Throws: `corrupt` for a slice that is impossible.
+    /// - Throws: `corrupt` for an invalid slice.
     func result(at path: String) throws(SharedCoreError) -> LogSlice {
         let start = start ?? 0
         var problem = problem

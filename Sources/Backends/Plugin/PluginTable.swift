@@ -4,7 +4,7 @@ internal import LogBackend
 internal import Platform
 internal import Synchronization
 
-/// The table of a plugin: its functions, each of which returns what it must or throws.
+/// The table of a plugin: its functions, with checks of their results.
 struct PluginTable: Sendable {
     typealias Symbol = @convention(c) (UInt32) -> UnsafePointer<sb_backend>?
     static let symbol = "sharedcore_backend"
@@ -13,7 +13,7 @@ struct PluginTable: Sendable {
     let version: String
     let settings: [BackendPlugin.Setting]
     let promises: PluginPromises
-    /// The functions, all of which are there. They are code of a library that is never unloaded.
+    /// The functions, none of which is missing. They are code of a library that is never unloaded.
     nonisolated(unsafe) let functions: sb_backend
     /// The file, for messages.
     let path: String
@@ -21,7 +21,7 @@ struct PluginTable: Sendable {
     /// The tables by the paths of their files.
     private static let loaded = Mutex<[String: PluginTable]>([:])
 
-    /// Loads a file that was judged. A path is loaded once in a process.
+    /// Loads a file whose path was checked. A path is loaded once in a process.
     ///
     /// - Throws: `incompatible`, `unsupported`.
     static func load(_ path: String, named name: String) throws(SharedCoreError) -> PluginTable {
@@ -41,7 +41,7 @@ struct PluginTable: Sendable {
         }
     }
 
-    /// Reads the table. Nothing of it is trusted, but that its pointers lead to what the header says.
+    /// Reads the table. Only its pointers are trusted; everything else is checked against the header.
     ///
     /// - Throws: `incompatible`, `unsupported`.
     init(_ symbol: Symbol, named name: String, at path: String) throws(SharedCoreError) {
@@ -118,7 +118,7 @@ struct PluginTable: Sendable {
 
     /// Makes a call that returns a code.
     ///
-    /// - Returns: The code, if it is one of those that are no error.
+    /// - Returns: The code, if it is not an error.
     /// - Throws: The plugin's error, with its message.
     func call(
         _ name: String, allowing allowed: [Int] = [SB_OK], _ body: (UnsafeMutablePointer<sb_error>) -> Int32
@@ -159,7 +159,7 @@ struct PluginPromises: Sendable {
     let wakeUp: WakeUpMethod
     let raw: sb_promises
 
-    /// Nil for a durability that is none.
+    /// Nil for an unknown durability.
     init?(_ promises: sb_promises) {
         raw = promises
         switch Int(promises.durability) {

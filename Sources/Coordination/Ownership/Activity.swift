@@ -188,7 +188,7 @@ extension ActivitiesRecord {
 }
 
 extension ActivitiesRecord {
-    /// - - Throws: ``SharedCoreError/Code/limitExceeded`` if the maximum number of activities is open.
+    /// - Throws: ``SharedCoreError/Code/limitExceeded`` if the maximum number of activities is open.
     static func requireRoom(beside open: [Activity]) throws(SharedCoreError) {
         guard open.count >= maximumCount else { return }
         throw SharedCoreError(

@@ -91,7 +91,7 @@ extension Participant {
         }
     }
 
-    /// - - Returns: When to check again; nil if the session has no lease.
+    /// - Returns: When to check again; nil if the session has no lease.
     private func lookAtLease() -> BootInstant? {
         machine.lease = store.lease
         guard end == nil, coreRun != nil, let doubtBegins = machine.doubtBegins else { return nil }

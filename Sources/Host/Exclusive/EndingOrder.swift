@@ -12,7 +12,7 @@ final class EndingOrder: Sendable {
     private let errors = SerialThread(name: "errors")
     private let state = Mutex<(hasCome: Bool, telling: Task<Void, Never>?)>((false, nil))
 
-    /// - - Parameter isTold: True to print the line.
+    /// - Parameter isTold: True to print the line.
     init(isTold: Bool) {
         isForPeople = isTold
     }

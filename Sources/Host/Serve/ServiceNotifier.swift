@@ -18,7 +18,7 @@ struct ServiceNotifier: Sendable {
     /// How often the manager wants to hear that the service lives; nil where it does not.
     let watchdogInterval: Duration?
 
-    /// - - Parameter process: This process's id, which the manager may name as the one with the watchdog.
+    /// - Parameter process: This process's id, which the manager may name as the one with the watchdog.
     init(environment: [String: String], process: Int32) {
         address = environment["NOTIFY_SOCKET"].flatMap { $0.isAbsolutePath || $0.startsWithBytes(of: "@") ? $0 : nil }
         let isMeant = environment["WATCHDOG_PID"].map { $0 == String(process) } ?? true
@@ -27,7 +27,7 @@ struct ServiceNotifier: Sendable {
         watchdogInterval = isMeant && address != nil && microseconds > 0 ? .microseconds(max(1, microseconds / 2)) : nil
     }
 
-    /// - - Parameter status: A text for users; nil keeps the text of ``status(_:)``.
+    /// - Parameter status: A text for users; nil keeps the text of ``status(_:)``.
     func ready(_ status: String? = nil) { send("READY=1" + (status.map { "\nSTATUS=\($0)" } ?? "")) }
 
     /// Dropped, as a sign of life is, if the manager has many messages to read.

@@ -26,7 +26,7 @@ final class Soak: Sendable {
     private let killsItself: Bool
     private let state: Mutex<State>
 
-    /// - - Parameter killsItself: True if the programs can be told to die at a fail point of the file backend.
+    /// - Parameter killsItself: True if the programs can be told to die at a fail point of the file backend.
     init(driver: any ParticipantDriver, server: DemoServer, seed: UInt64, killsItself: Bool) {
         self.driver = driver
         self.server = server

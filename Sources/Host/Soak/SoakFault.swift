@@ -20,7 +20,7 @@ enum SoakFault: Hashable, Sendable {
         "commit.afterLock", "commit.halfRecord", "commit.beforePublish", "commit.afterPublish", "commit.beforeUnlock",
     ]
 
-    /// - - Parameter killsItself: True if this build can be told to die at a fail point of the file backend.
+    /// - Parameter killsItself: True if this build can be told to die at a fail point of the file backend.
     static func drawn(from random: inout SeededRandom, killsItself: Bool) -> SoakFault {
         switch Int.random(in: 0..<11, using: &random) {
         case 0..<3 where killsItself:

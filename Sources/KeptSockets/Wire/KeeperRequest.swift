@@ -21,7 +21,7 @@ package enum KeeperRequest: Hashable, Sendable {
     /// Main's user closes it.
     case leaving
 
-    // Of the process that holds Main's ownership while Main rests (decision 44).
+    // From the process that holds Main's ownership while Main rests (decision 44).
 
     /// The holder has woken this Main: its budget and its watchdog hold from now on.
     case woken(pid: Int32, startTime: UInt64)

@@ -76,7 +76,7 @@
             guard replica.read({ revision < $0.history.floor }) else { return }
             let load: GroupLoad
             do throws(EtcdFailure) {
-                // A cluster's first revision is 1, and 0 asks for the present.
+                // A cluster's first revision is 1, and 0 requests the present revision.
                 load = try await GroupLoad.read(
                     keys, from: cluster, at: max(1, revision.etcd), clock: clock, limits: settings.limits,
                     historyByteCount: settings.historyByteCount, timeout: settings.requestTimeout)

@@ -169,7 +169,7 @@
             if plan.alwaysChanges { return Commit(revision: Revision(etcd: answer.header.revision), changed: true) }
             let removalCount = plan.removed(in: feed.keys).count
             if removalCount > Self.removalsLookedAt {
-                // The removals of results that are no longer kept follow.
+                // These are the requested removals; the removals of results that are no longer kept come after them.
                 let removed = answer.responses.flatMap(\.removedCounts).prefix(removalCount)
                 return Commit(revision: Revision(etcd: answer.header.revision), changed: removed.contains { $0 > 0 })
             }

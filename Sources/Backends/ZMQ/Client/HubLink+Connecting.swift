@@ -22,7 +22,7 @@ extension HubLink {
         try socket.connect()
         try watch(socket)
         try watch(events.socket)
-        // An actor that was released without being closed leaves a poll source that is over.
+        // A released actor that was not closed leaves a poll source, which has ended.
         duty.turn = { [weak self, unowned duty] in
             guard let self else { return duty.isOver = true }
             self.assumeIsolated { $0.turn() }

@@ -4,7 +4,7 @@ internal import Replica
 
 /// Leaves the group so that no later hub keeps a session of this client.
 extension HubLink {
-    /// How long a close waits for a hub that is connected, and for one that may come back or is silent.
+    /// How long a close waits for a connected hub, and for a hub that may return or is silent.
     private static let closingGrace = Duration.seconds(5)
     private static let lostClosingGrace = Duration.seconds(1)
     /// A hub that has answered nothing for this long, since a request was sent to it, is silent.
@@ -20,7 +20,7 @@ extension HubLink {
     /// Ends the session, and the connection.
     ///
     /// A hub ends the session of a process that it can see only when the process ends, which may be much later. So if
-    /// no hub has recorded the session's end in time, the link keeps running, alone, until one has.
+    /// no hub has recorded the session's end in time, the link keeps running without the handle until one has.
     ///
     /// - Parameter error: The error for requests that still wait.
     func close(with error: SharedCoreError? = nil) async {

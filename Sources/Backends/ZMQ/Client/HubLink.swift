@@ -118,7 +118,7 @@ actor HubLink {
     var lastTrouble: String?
 
     static let firstGreetingPause = Duration.seconds(1)
-    /// The pause when the library did not take the hello, as may happen right after a connection is made.
+    /// The pause when the library did not accept the hello, as may happen right after a connection is made.
     static let unsentGreetingPause = Duration.milliseconds(20)
     static let longestGreetingPause = Duration.seconds(8)
     /// The pause while a hub tries to record a session's end: the session's user must learn of it soon (contract C4).

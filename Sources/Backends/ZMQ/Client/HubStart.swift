@@ -4,8 +4,8 @@ internal import Platform
 
 /// One client's part in starting a hub. The client that holds the start lock starts one; the others wait.
 ///
-/// The start lock is not the hub's: a running hub would keep that one. The kernel releases the start lock of a killed
-/// starter.
+/// The start lock is separate from the hub's lock, which a running hub keeps. The kernel releases the start lock of a
+/// killed starter.
 struct HubStart: Sendable {
     enum Step: Hashable {
         /// There is a hub, and it answers.
@@ -41,7 +41,7 @@ struct HubStart: Sendable {
         guard let failure = try start() else { return .looksOn }
         // A hub was started by hand meanwhile, or the program's status is not known.
         if let step = try look() { return step }
-        // Tells the other clients not to repeat the failed attempt. They repeat it if this cannot be written.
+        // Tells the other clients not to repeat the failed attempt. If this cannot be written, they repeat it.
         try? lock.truncate(to: 0)
         try? lock.write(Array(failure.text.utf8), at: 0)
         throw failure.error(at: path)

@@ -1,8 +1,8 @@
 internal import CoreAPI
 internal import StoreEngine
 
-/// The baton that a hub keeps in its memory: bytes of the owner of an epoch, for the session that owns while they are
-/// offered.
+/// The baton that a hub keeps in its memory: the bytes that the owner of an epoch gave, for the session that owns while
+/// they are offered.
 ///
 /// A value without I/O: its inputs are the entries of ownership and the elapsed time. The bytes are written nowhere,
 /// and end with the hub.
@@ -18,7 +18,7 @@ struct HubBaton {
         var session: SessionID?
         /// The creation revision of the owner's entry: the epoch.
         var epoch = Revision.zero
-        /// The epoch of the baton that is offered; nil where none is.
+        /// The epoch of the offered baton; nil if none is offered.
         var offered: Revision?
 
         func owns(_ session: SessionID, _ epoch: Revision) -> Bool { self.session == session && self.epoch == epoch }
@@ -48,7 +48,7 @@ struct HubBaton {
             throw SharedCoreError(.guardFailed, "The session does not own at epoch \(epoch).", at: Self.location)
         }
         guard let kept else {
-            // The first count may begin as long as this before the request.
+            // The first interval may have begun up to this long before the request.
             self.kept = Kept(epoch: epoch, bytes: bytes, left: lifetime + LeaseTime.longestInterval)
             return
         }
@@ -62,8 +62,8 @@ struct HubBaton {
         }
     }
 
-    /// Returns the bytes of an epoch for the session that owns while they are offered; nil where the hub has none. They
-    /// stay: the next owner gets the same.
+    /// Returns the bytes of an epoch for the session that owns while they are offered; nil where the hub has none. The
+    /// hub keeps them, so that a later owner can get them too.
     ///
     /// - Throws: ``SharedCoreError/Code/guardFailed`` where the session does not own at `own`, or the baton is not
     ///   offered.

@@ -77,7 +77,7 @@ extension HubService {
         }
     }
 
-    /// Tells that there are changes that are not sent: each client requests them.
+    /// Announces changes without sending them: each client requests them.
     private func publishGap() {
         publish(News(after: published))
         nextBeacon = runningClock.now().advanced(by: Self.beaconDelay)

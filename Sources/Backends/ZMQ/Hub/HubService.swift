@@ -92,7 +92,7 @@ actor HubService {
             throw SharedCoreError(error)
         }
         try listenToDoors()
-        // An actor that was released without being stopped leaves a poll source that is over.
+        // A released actor that was not stopped leaves a poll source, which has ended.
         duty.turn = { [weak self, unowned duty] in
             guard let self else { return duty.isOver = true }
             self.assumeIsolated { $0.turn() }
@@ -296,8 +296,8 @@ actor HubService {
                 thread.hear()
                 attend()
                 taken = now
-                // It leaves none either to other tasks of the hub, such as the answers to commits that wait for the disk,
-                // or to a change of the keys. Their time is no client's.
+                // Nor to other tasks of the hub, such as answers to commits that wait for the disk, or a change of the
+                // keys. Their time is charged to no client.
                 if thread.hasWaitingWork {
                     await thread.yield()
                     (began, taken) = (runningClock.now(), runningClock.now())

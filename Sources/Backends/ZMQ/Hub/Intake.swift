@@ -14,7 +14,7 @@ struct Intake {
         let user: String
         var messages: [IncomingMessage]
         var served: Duration
-        /// How often others were served since it was, or since it came: each time as the part that was one turn of a round.
+        /// How many rounds of other turns have passed since it was served, or since it came.
         var passedOver = 0.0
     }
 
@@ -32,10 +32,10 @@ struct Intake {
     /// How many messages are taken in before the earlier ones are answered: further ones wait in the library, and then
     /// at the clients.
     static let limit = 64
-    /// A connection that was passed over for this many rounds is next: those that come anew with each of their messages
-    /// begin with the lowest clock, and would keep out for ever one that waits with a second message. In a round, each
-    /// connection of each key could have had a turn, so that where answers cost the same, none is passed over for so long.
-    /// One whose answers cost more than others' may have more than its part of the time by that.
+    /// A connection that was passed over for this many rounds is next. Otherwise connections that are new with each
+    /// message begin with the lowest clock, and could delay a connection with a second message for ever. In a round
+    /// each connection of each key could have had a turn, so with answers of equal cost none is passed over for so
+    /// long. A connection with more expensive answers may get more than its share of the time by this rule.
     private static let patience = 2.0
     static let byteLimit = 64 << 20
 

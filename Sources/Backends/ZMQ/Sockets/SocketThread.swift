@@ -15,7 +15,8 @@ internal import Synchronization
 /// The library's descriptors signal changes only, and so does the set that the threads wait on: each change wakes one
 /// of them.
 final class SocketThread: SerialExecutor, Sendable {
-    /// The actor's poll source: what to wait on, and what to do then. Used only by the thread that acts for the actor.
+    /// The actor's poll source: what to wait for, and the work after each wait. Used only by the thread that acts for
+    /// the actor.
     final class Duty {
         /// The sockets to wait for.
         var sockets: [Socket] = []
@@ -89,8 +90,8 @@ final class SocketThread: SerialExecutor, Sendable {
     /// True if jobs of the actor wait. Read by the actor, in a job that may take long.
     var hasWaitingWork: Bool { untouched.load(ordering: .relaxed) > 0 || state.withLock { !$0.work.isEmpty } }
 
-    /// Lets the jobs that wait run before the actor's job goes on, on this thread alone: `Task.yield()` may go by way of
-    /// Swift's pool.
+    /// Runs the waiting jobs before the actor's job continues, on this thread: `Task.yield()` may go by way of Swift's
+    /// pool.
     func yield(isolation: isolated (any Actor)? = #isolation) async {
         await withUnsafeContinuation { continuation in add(.body { continuation.resume() }) }
     }
