@@ -19,7 +19,7 @@ struct Finding: Error, CustomStringConvertible {
 /// acknowledged. One key has one writer at a time.
 final class AcknowledgementLog: Sendable {
     private struct Keeping {
-        /// The values that may stand under each key; nil stands for nothing.
+        /// The values that each key may have; nil for an absent key.
         var possible: [String: Set<String?>] = [:]
         var acknowledgedCount = 0
     }
@@ -51,7 +51,7 @@ final class AcknowledgementLog: Sendable {
         }
     }
 
-    /// Takes over the knowledge of another log, for a copy of its group.
+    /// Copies the knowledge of another log, for a copy of its group.
     func adopt(_ other: AcknowledgementLog) {
         let known = other.keeping.withLock { $0 }
         keeping.withLock { $0 = known }
@@ -71,7 +71,7 @@ final class AcknowledgementLog: Sendable {
         keeping.withLock { $0.possible.values.reduce(0) { $0 + ($1.map { $0?.utf8.count ?? 0 }.max() ?? 0) } }
     }
 
-    /// The keys under which something is known to stand.
+    /// The keys that are known to have a value.
     var presentKeys: [String] {
         keeping.withLock { $0.possible.filter { !$0.value.contains(nil) }.keys.sorted() }
     }

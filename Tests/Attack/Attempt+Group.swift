@@ -4,7 +4,7 @@ internal import Glibc
 internal import Platform
 internal import TestSupport
 
-/// The commands that every scenario uses, with the oracle beside them.
+/// The commands that every scenario uses, and the expected results.
 extension Attempt {
     /// The value number `number` of a key: letters that no other value begins with.
     static func value(_ key: String, _ number: UInt64, byteCount: Int) -> String {
@@ -64,10 +64,10 @@ extension Attempt {
         try expect(answer.isSuccess, "the group works; \(answer.summary)")
     }
 
-    /// Demands that everything is there and everything works, now that the cause of the trouble is gone.
+    /// Checks that all data is there and everything works, now that the cause of the trouble has been removed.
     func verifyRecovery() async throws {
         try await verify()
-        // First, because a group that a fault has kept from being made is made by this.
+        // First, because this creates a group whose creation a fault has prevented.
         let answer = try await put("recovered", number: seed &+ UInt64(log.acknowledgedCount), byteCount: 5000)
         try expect(answer.isSuccess, "a put works again; \(answer.summary)")
         try await demand("status")
@@ -99,7 +99,7 @@ extension Attempt {
         }
     }
 
-    /// Starts a writer that stands still inside its commit, with the journal's lock.
+    /// Starts a writer that is stopped inside its commit, with the journal's lock.
     func frozenWriter() async throws -> ChildProcess {
         let trace = newPath("trace")
         let stop = Fault(call: "pwrite64", kind: .stop, occurrence: 1)

@@ -4,7 +4,7 @@ internal import Platform
 internal import Synchronization
 internal import TestSupport
 
-/// One run of a scenario: a group of its own, the attacked program, and the knowledge of this process about both.
+/// One run of a scenario: a separate group, the attacked program, and this process's knowledge of both.
 ///
 /// The program is driven as by a user: with arguments, streams, signals and files.
 final class Attempt: Sendable {
@@ -21,7 +21,7 @@ final class Attempt: Sendable {
         var summary: String { "“\(command)” ended with \(end): \(errors.suffix(600))" }
     }
 
-    /// The seed that all its chance comes from.
+    /// The seed of all its random choices.
     let seed: UInt64
     /// A directory for everything that it makes.
     let directory: String
@@ -41,7 +41,7 @@ final class Attempt: Sendable {
         try Self.makeDirectory(groups)
     }
 
-    /// The directory in which groups lie; a file system may be mounted there.
+    /// The directory that contains groups; a file system may be mounted there.
     var groups: String { directory + "/groups" }
     /// The directory of the group.
     var group: String { groups + "/default" }
@@ -88,7 +88,7 @@ final class Attempt: Sendable {
         let errors = errorPath()
         let child = try start(arguments, through: prefix, errors: errors)
         if let killedAfter {
-            // The moment of the kill is the subject of the trial.
+            // The trial is about the moment of the kill.
             try await Task.sleep(for: killedAfter)
             if child.ended == nil { countFaults() }
             child.signal(.kill)
@@ -98,7 +98,7 @@ final class Attempt: Sendable {
             mayBeKilled: mayBeKilled || killedAfter != nil)
     }
 
-    /// The signals by which the kernel or the runtime ends a program that has gone wrong; a shell passes them on as a status.
+    /// The signals by which the kernel or the runtime ends a faulty program. A shell reports them as a status.
     private static let faultSignals: Set<Int32> = [SIGBUS, SIGSEGV, SIGILL, SIGABRT, SIGTRAP, SIGFPE, SIGSYS]
 
     /// Waits for the end of a command.
@@ -138,7 +138,7 @@ final class Attempt: Sendable {
 
     // MARK: - Files
 
-    /// A path that nothing has yet.
+    /// Returns an unused path.
     func newPath(_ name: String) -> String {
         "\(directory)/\(name)-\(counter.add(1, ordering: .relaxed).newValue)"
     }

@@ -9,11 +9,11 @@ func say(_ line: String) {
     fflush(nil)
 }
 
-/// Runs the scenarios, prints a line for each, and says whether all of them held.
+/// Runs the scenarios, prints a line for each, and reports whether all of them passed.
 struct Campaign {
     private enum Outcome: Sendable {
         case held
-        /// Everything held, but no fault struck: the program did not come to the call this time.
+        /// All checks passed, but no fault occurred: the program did not make the call this time.
         case notStruck
         case failed
         /// It cannot run on this machine.
@@ -39,7 +39,7 @@ struct Campaign {
     init(options: Options) throws {
         self.options = options
         directory = try Directory.makeTemporary("sharedcore-attack", in: getenv("TMPDIR").map { String(cString: $0) })
-        // A case that is repeated alone takes as long as it takes.
+        // A case that is repeated alone has no time limit.
         let isUnlimited = !options.only.isEmpty || options.form == .whole
         // The two parts of an attack, on an optimized build and on one with fail points, take together the time of one
         // attack with all cases.
@@ -70,7 +70,7 @@ struct Campaign {
             return isFailed ? 1 : 0
         }
         for (index, scenario) in scenarios.enumerated() {
-            // Time that one scenario leaves goes to the later ones.
+            // Time that one scenario does not use goes to later ones.
             let weights = scenarios[index...].reduce(0) { $0 + $1.weight }
             let share = ContinuousClock.now.duration(to: end) * Double(scenario.weight) / Double(weights)
             isFailed = try await run(scenario, until: .now + share) || isFailed
@@ -79,7 +79,7 @@ struct Campaign {
         return isFailed ? 1 : 0
     }
 
-    /// The reason that the system lets strace trace no process, which most of the faults need; nil when it does.
+    /// Returns why strace cannot trace processes, which most of the faults need; nil if it can.
     private func tracingLimitation() async throws -> String? {
         let look = try attempt("look", seed: seed)
         defer { TemporaryDirectory.remove(look.directory) }
@@ -92,7 +92,7 @@ struct Campaign {
         }
     }
 
-    /// Says that something cannot run here.
+    /// Reports that something cannot run here.
     ///
     /// - Returns: True if that is a failure.
     private func miss(_ name: String, _ reason: String) -> Bool {

@@ -4,16 +4,16 @@ internal import Platform
 internal import TestSupport
 
 /// A fault in a system call of the program: an error that the kernel could give, or a kill, which strace injects. A
-/// call that takes only a part of its bytes is made by a fail point, which release builds do not have.
+/// short read or write is made by a fail point, which release builds do not have.
 struct Fault: Hashable, Sendable, CustomStringConvertible {
     enum Kind: Hashable, Sendable {
         case error(String)
         case kill
-        /// The process stands still there.
+        /// The process is stopped there.
         case stop
-        /// Microseconds before the call begins.
+        /// The call is delayed by microseconds.
         case delay(Int)
-        /// The call takes half of its bytes, and where the disk is full by then, the next one none.
+        /// The call transfers half of its bytes and, if the disk is full by then, the next one none.
         case short(isFull: Bool)
         /// The call fails, and the process is killed at one of the same kind, so many later. Two fail points, since strace
         /// knows one fault for each kind of call.
@@ -30,7 +30,8 @@ struct Fault: Hashable, Sendable, CustomStringConvertible {
 
     let call: String
     let kind: Kind
-    /// The call of each thread that it strikes, from 1; nil for all of them. Of fail points, that of the process.
+    /// The number of the call to fail in each thread, from 1; nil for all of them. For fail points, the number in the
+    /// process.
     var occurrence: Int?
     /// True if the fault strikes all later calls as well.
     var isLasting = false

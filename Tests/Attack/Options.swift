@@ -12,7 +12,7 @@ struct Options: Sendable {
         case brief
         /// All scenarios, each with as many cases as fit into ten minutes in all.
         case timed
-        /// All of it, for as long as it takes.
+        /// All cases, without a time limit.
         case whole
     }
 
@@ -27,7 +27,7 @@ struct Options: Sendable {
     /// is given.
     private(set) var only: [String] = []
     private(set) var seed: UInt64?
-    /// The program that is attacked.
+    /// The attacked program.
     private(set) var program: String
 
     init(_ words: [String]) throws {

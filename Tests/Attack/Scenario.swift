@@ -48,7 +48,7 @@ struct Scenario: Sendable {
     }
 
     let name: String
-    /// Its part of the time, beside the others.
+    /// Its share of the time.
     let weight: Int
     /// The number of its cases that are tried in the short form; nil for all.
     let sampleCount: Int?

@@ -33,7 +33,7 @@ struct SmallDisk: Sendable {
         _ = try? await attempt.tool("umount", "--lazy", path)
     }
 
-    /// Takes the free space, to the last byte or until so many bytes are left.
+    /// Fills the free space, completely or except for a number of bytes.
     func fill(leaving leftByteCount: Int = 0) throws {
         let file = open(filler, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw FileProblem(path: filler, code: errno) }
@@ -48,12 +48,12 @@ struct SmallDisk: Sendable {
         if leftByteCount > 0, fstat(file, &status) == 0 { ftruncate(file, max(0, status.st_size - leftByteCount)) }
     }
 
-    /// Gives all of it back.
+    /// Frees all of it.
     func free() {
         unlink(filler)
     }
 
-    /// The bytes that are taken, by removed files that are still open too.
+    /// The number of used bytes, including removed files that are still open.
     var usedByteCount: Int {
         var status = statvfs()
         guard statvfs(path, &status) == 0 else { return 0 }

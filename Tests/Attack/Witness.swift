@@ -28,7 +28,7 @@ struct Witness: Sendable {
         return ["sh", "-c", script, directory, "\(Self.windowSeconds)"]
     }
 
-    /// The time for which a core may go on after the group's files were taken from under it: the interval at which each
+    /// The time for which a core may run after the group's files were removed or replaced: the interval at which each
     /// process polls, and the time to stop.
     static let windowSeconds = 12
 

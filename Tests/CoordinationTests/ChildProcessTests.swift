@@ -51,7 +51,7 @@ struct ChildProcessTests {
         let reader = Task { try await child.nextLine() }
         reader.cancel()
         await #expect(throws: CancellationError.self) { try await reader.value }
-        // One that gives up is not served in the place of one that waits on.
+        // A reader that has given up must not be served in place of one that still waits.
         let patient = Task { try await child.nextLine(timeout: TestTimeout.usual) }
         for _ in 0..<2 {
             await #expect(throws: LineTimeout.self) { try await child.nextLine(timeout: .milliseconds(50)) }
@@ -68,7 +68,7 @@ struct ChildProcessTests {
         let lines = (0..<8).map { String(repeating: "\($0)", count: 1 << 20) }
         for line in lines { try child.send(line) }
         child.signal(.continue)
-        // It reads now, so the socket has room again and again before all that waits is sent.
+        // It reads now, so the socket repeatedly has space before everything that waits is sent.
         let later = (0..<20_000).map { "later \($0)" }
         for line in later { try child.send(line) }
         child.closeInput()
@@ -184,7 +184,7 @@ struct ChildProcessTests {
 
     @Test("A child that is stopped before it has become its program holds up no start, and can be killed")
     func stoppedBeforeItsProgram() async throws {
-        // A name of its own, so that no other test's program is meant.
+        // A unique name, so that no other test's program is affected.
         let path = "/bin/../bin/./sleep"
         let armed = FailPoint.arm("start.beforeExec/\(path):fail")
         defer { armed.disarm() }

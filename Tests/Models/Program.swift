@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The models of the designs that are checked before they are built.
+/// The models of designs, checked before the designs are implemented.
 package enum Models {
     /// Each design, which has to break no rule, and each of its mutations, which has to break one.
     package static let cases: [ModelCase] =

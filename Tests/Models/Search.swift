@@ -41,7 +41,7 @@ package struct Search<Subject: Model> {
         package var depth = 0
         /// True if every state was visited. False if the search ended at a broken rule or at the limit.
         package var isComplete = false
-        /// The rule that was broken first, and how; nil if none was.
+        /// The first violation, with its circumstances; nil if there was none.
         package var violation: String?
         /// The shortest way to it.
         package var trace: [Subject.Step] = []
@@ -53,7 +53,7 @@ package struct Search<Subject: Model> {
     private let model: Subject
     private let limit: Int
 
-    /// - Parameter limit: The number of states after which to give up.
+    /// - Parameter limit: The number of states after which the search gives up.
     package init(_ model: Subject, limit: Int = 20_000_000) {
         self.model = model
         self.limit = limit
@@ -62,7 +62,7 @@ package struct Search<Subject: Model> {
     package func run() -> Report {
         var report = Report()
         var findings = Findings()
-        // States are numbered by their first visit. Each but the first has come from an earlier one, by a step.
+        // States are numbered by their first visit. Each except the first was reached from an earlier one by a step.
         var origins: [(state: Int32, step: Subject.Step)] = []
         var seen: Set<Subject.State> = [model.initial]
         var frontier: [(state: Subject.State, number: Int32)] = [(model.initial, 0)]
@@ -107,8 +107,8 @@ package struct Search<Subject: Model> {
     }
 }
 
-/// A model as the program and the tests run it: the design, which has to break no rule, and its mutations, each of which has
-/// to break one.
+/// A model as the program and the tests run it: the design, which must break no rule, and its mutations, each of which
+/// must break one.
 package struct ModelCase: Sendable {
     package struct Result: Sendable {
         package let stateCount: Int

@@ -8,7 +8,7 @@ internal import Testing
 @testable import ZMQBackend
 
 extension ZMQTests {
-    /// A hub that has not heard yet of a commit of a participant at the files (contract C25).
+    /// A hub that does not know of a commit yet, which a participant made directly in the files (contract C25).
     @Suite("C25: a hub that is behind the files")
     struct BatonBehindFilesTests {
         private static let bytes: [UInt8] = [7, 0, 255]
@@ -28,8 +28,8 @@ extension ZMQTests {
             return transaction
         }
 
-        /// Lets a process at the files own, which is stopped between its commit and its signals, so that the hub does not hear
-        /// of it.
+        /// Makes a process own through the files, and stops it between its commit and its signals, so that the hub does
+        /// not learn of the commit.
         private func ownAtTheFiles(of stage: HubStage) async throws -> Peer {
             let peer = try Peer(PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")))
             _ = try await peer.answer()

@@ -12,7 +12,7 @@ internal import Testing
 @testable import ZMQBackend
 
 extension ZMQTests {
-    /// The baton that a hub keeps, as its clients find it (contract C25).
+    /// The baton that a hub keeps, from the view of its clients (contract C25).
     @Suite("C25: the baton of a hub")
     struct BatonKeepingTests {
         private static let owner = OwnershipKey.owner
@@ -107,7 +107,7 @@ extension ZMQTests {
         private struct Seen {
             var service: HubService?
             var reads = 0
-            /// The number of reads before the baton was over, and before the silent session had ended.
+            /// The number of reads before the baton ended, and before the silent session ended.
             var untilOver: Int?
             var untilEnded: Int?
         }
@@ -119,7 +119,7 @@ extension ZMQTests {
             let stage = try HubStage()
             let process = try ChildProcess("/bin/sleep", ["600"])
             let seen = Box(Seen())
-            // So slow that the next request of the flood has always come.
+            // So slow that the next request of the flood has always arrived.
             let order = HeldOrder(MemorySpace().order(of: "group", effectByteCount: 1 << 20)) {
                 usleep(1_000)
                 seen.update { seen in
@@ -177,7 +177,7 @@ extension ZMQTests {
 }
 
 extension HubService {
-    /// Lets the session that was opened last end with a process: a client over a network shows none.
+    /// Makes the latest session end with a process: a client over a network has no visible one.
     fileprivate func watchForLatest(_ process: ProcessHandle) throws {
         let latest = try #require(clients.keys.map(\.rawValue).max())
         try ends.add(process.descriptor, key: latest)

@@ -9,7 +9,7 @@ internal import Testing
 @testable import ZMQBackend
 
 extension ZMQTests {
-    /// A call that moves between processes that share a hub alone, one of which fails behind a step (contract C25).
+    /// A call that moves between processes that share only a hub, one of which fails after a step (contract C25).
     @Suite("C25: processes that share a hub alone")
     struct BatonProcessesThroughHubTests {
         enum Fault: CaseIterable {
@@ -25,7 +25,7 @@ extension ZMQTests {
             let place: String
             let isOfMain: Bool
             let fault: Fault
-            /// The process that has the call then; nil where it is lost.
+            /// The process that then has the call; nil if the call is lost.
             let holder: String?
             /// True if a Main has applied the baton, so that the call no longer moves.
             var isApplied: Bool { place == "baton.applied" }
@@ -58,7 +58,7 @@ extension ZMQTests {
                 ], input: true)
         }
 
-        /// The senders in their order, each once where no other came between.
+        /// The senders in order, without repetitions.
         private func order(of texts: [String]) -> [String] {
             texts.reduce(into: []) { order, text in if order.last != text { order.append(text) } }
         }
@@ -102,7 +102,7 @@ extension ZMQTests {
             try await eventually("it is known what became of the call: \(other.lines)", timeout: TestTimeout.usual) {
                 let call = try await calls.list().first
                 let state: Call.State = failure.holder == nil ? .ended(.lost) : .answered
-                // A call that is over has no holder.
+                // An ended call has no holder.
                 guard call?.state == state, call?.holder?.name == failure.holder else { return false }
                 return try await group.get(OwnershipKey.baton) == nil
             }
@@ -120,7 +120,7 @@ extension ZMQTests {
                     try await !group.sessions().contains { $0.name == name }
                 }
             }
-            // The victim goes on, and hears of it.
+            // The victim continues, and learns of it.
             if failure.fault == .stopped { victim.signal(.continue) }
             requests.heal()
             stream.heal()
@@ -139,12 +139,12 @@ extension ZMQTests {
             }
             texts += line.received()
             let senders = order(of: texts)
-            // A core that has given the call sends nothing; the one that has it ends it, once.
+            // A core that has given the call sends nothing, and the core that has the call ends it once.
             #expect(texts.filter { $0 == "BYE" }.count <= 1, "\(senders)")
             if let holder = failure.holder {
                 #expect(senders == (holder == "A" ? ["A", "BYE"] : ["A", "B", "BYE"]), "\(senders)")
             } else if failure.isApplied {
-                // The call was Main's, which may go on for a moment before it learns of the end of its session.
+                // The call belonged to Main, which may run for a moment before it learns of the end of its session.
                 #expect(other.lines.contains("hears applied"), "\(other.lines)")
                 let orders = [["A"], ["A", "B"], ["A", "B", "BYE"], ["A", "BYE"]]
                 #expect(orders.contains(senders) && (failure.fault != .killed || senders == ["A"]), "\(senders)")
@@ -180,7 +180,7 @@ extension ZMQTests {
             let main = try start("main", "B", through: hub.endpoints[0], of: stage, to: line)
             try await eventually("it is stopped before its offer: \(executor.lines)") { executor.isStopped }
 
-            // The hub hears the offer, and the old owner hears nothing of the hub.
+            // The hub receives the offer, but the old owner gets no answer.
             requests.cutAnswers()
             stream.cut()
             executor.signal(.continue)
@@ -206,7 +206,7 @@ extension ZMQTests {
                 return texts.last == "B"
             }
             #expect(try await Calls(group).list().map { $0.holder?.name } == ["B"])
-            // A participant ends by itself when its session is over.
+            // A participant ends by itself when its session has ended.
             try? executor.send("close")
             _ = try await withTimeout(TestTimeout.usual, "it ends: \(executor.lines)") { await executor.end() }
             try main.send("close")

@@ -25,7 +25,7 @@ extension ZMQTests {
             let descriptors: [Int32]
             let notes: Box<[String]>
             let open: Box<OpenCall?>
-            /// True if it may apply a baton that it has got.
+            /// True if it may apply a baton that it has received.
             let applies: Box<Bool>
 
             init(
@@ -307,7 +307,7 @@ extension ZMQTests {
                 process.signal(fault.isKilled ? .kill : .stop)
             }
             let start = Task { try? await pair.main.start() }
-            // On a busy machine the lifetime may pass before the last steps: then the call is over.
+            // On a busy machine the lifetime may pass before the last steps, which ends the call.
             try await eventually("the step is reached") {
                 isDone.value || fault.isLong && notes.value.contains { $0.hasPrefix("executor hears") }
             }

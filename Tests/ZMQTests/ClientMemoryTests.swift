@@ -47,11 +47,11 @@ extension ZMQTests {
             return socket
         }
 
-        /// A client that takes as much of the hub's memory as it may.
+        /// Makes a client that takes as much of the hub's memory as it may.
         private func greedy(
             _ number: UInt8, _ stage: HubStage, at endpoint: HubEndpoint, stream: HubEndpoint
         ) async throws -> [Socket] {
-            // Topics of 8 bytes that share none of their first ones take the most.
+            // Topics of 8 bytes that share no prefix take the most memory.
             let listener = try connect(.subscriber, stage, to: stream)
             try listener.set(.subscribe, StreamMessage.newsTopic)
             for _ in 0..<20 {
@@ -73,7 +73,7 @@ extension ZMQTests {
             guard case .welcome(let welcome) = try Reply(try #require(answer?.frames.first)).body else {
                 throw HarnessLimitation("no welcome")
             }
-            // Answers of a MiB each, which it does not take.
+            // Answers of 1 MiB each, which it does not read.
             for number in 2..<50 as Range<UInt64> {
                 let question = try Request(number: number, nonce: welcome.nonce, body: .catchUp(after: nil)).bytes()
                 try await eventually("a question is sent") { socket.send([question]) }
@@ -113,7 +113,7 @@ extension ZMQTests {
             }
             let growth = most - before.residentByteCount
             #expect(growth > count * (10 << 20), "they take much: \(growth >> 20) MiB")
-            // The library's memory for a moment to decrypt a message, and the journal's tail, are beside that.
+            // Not counted: memory that the library uses briefly to decrypt a message, and the journal's tail.
             #expect(growth < count * memory + (24 << 20), "\(growth >> 20) MiB")
             for socket in sockets { socket.close() }
             try await eventually("the hub gives it back", timeout: TestTimeout.long) {
@@ -209,7 +209,7 @@ extension ZMQTests {
             let stream = HubEndpoint.tcp(host: host, port: port)
             let before = try ProcessUse(of: hub.process.pid).residentByteCount
             var most = before
-            // A million of the short ones in all, where tests may take long. The hub takes 20 of each connection, or none.
+            // A million short ones in total in long runs. The hub accepts 20 of each connection, or none.
             let rounds = TestScope.isCheck ? 40 : 8
             let (connections, subscriptions) = (25, byteCount > 1_000 ? 100 : 1_000)
             for round in 0..<rounds {
@@ -287,7 +287,7 @@ extension ZMQTests {
             try await eventually("they are gone") {
                 try ProcessUse(of: hub.process.pid).descriptorCount <= before + 8
             }
-            // The echo of a subscription comes behind all that the hub has to do for those.
+            // The echo of a subscription comes after all work that the hub has for those.
             let probe = try connect(.subscriber, stage, to: .tcp(host: host, port: port))
             try probe.set(.subscribe, [StreamMessage.armedTopic] + [UInt8](repeating: 1, count: 16))
             try probe.connect()

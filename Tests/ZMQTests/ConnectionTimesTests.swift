@@ -43,7 +43,7 @@ extension ZMQTests {
             return socket
         }
 
-        /// Says hello, and returns the hub's welcome.
+        /// Sends hello, and returns the hub's welcome.
         private func join(_ socket: Socket) async throws -> Reply.Welcome {
             let hello = Request.Hello(
                 group: "group", process: .current, description: SessionDescription(),
@@ -73,7 +73,7 @@ extension ZMQTests {
                 stranger.listen()
                 return stranger.isClosed
             }
-            // The library may refuse a key that is made up, at once.
+            // The library may refuse an invalid key at once.
             if opening == .silence { #expect(ContinuousClock.now - begin >= .seconds(1)) }
             await hub.stop()
         }
@@ -112,7 +112,7 @@ extension ZMQTests {
                 try await eventually("it is answered") { reader.receive(upTo: 8) != nil }
             }
             try await ask()
-            // It comes later, so its time is over later.
+            // It connects later, so its time ends later.
             let silent = try connect(stage, at: port)
             let events = try ConnectionEvents(of: silent)
             try silent.connect()
@@ -163,7 +163,7 @@ extension ZMQTests {
             let client = try connect(stage, at: line.port)
             try client.connect()
             _ = try await join(client)
-            // Its library answers, and it says nothing itself.
+            // Its library answers heartbeats, but it sends no message.
             for _ in 0..<30 {
                 try await Task.sleep(for: .milliseconds(100))
                 #expect(await hub.service.connectionCount == 1)

@@ -12,7 +12,7 @@ extension ZMQTests {
     /// A core on a machine that is cut off from the hub, and the actions of another participant meanwhile.
     @Suite("C19: a core that is cut off from its hub")
     struct CutOffTests {
-        /// The starts and stops of cores, by the boot clock. No store takes part in them.
+        /// The starts and stops of cores, by the boot clock, recorded without a store.
         private final class Notes: Sendable {
             struct Note: Hashable {
                 let name: String
@@ -152,7 +152,7 @@ extension ZMQTests {
         func hubAway() async throws {
             var stage = try HubStage()
             stage.lease = .seconds(60)
-            // Below the ports that the kernel gives to connections: the second hub needs the same.
+            // Below the ports that the kernel assigns to connections, because the second hub needs the same port.
             let port = UInt16.random(in: 10_000..<16_000) * 2
             var hub = try await stage.hubProcess(at: .tcp(host: "127.0.0.1", port: port))
             let notes = Notes()

@@ -27,7 +27,7 @@ extension ZMQTests {
             try await client.put("small", [1])
             #expect(try await client.get("small")?.value == [1])
             #expect(try await client.get("large")?.value == value)
-            // The session of the one that was refused is over.
+            // The session of the refused client has ended.
             #expect(try await client.sessions().map(\.id) == [client.session.id])
             await client.close()
             await hub.stop()

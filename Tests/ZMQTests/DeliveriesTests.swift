@@ -93,7 +93,7 @@ extension ZMQTests {
                 try await eventually("the blocked one", notes, is: 1)
             }
             if isBlockedBefore { try await block() }
-            // The group is gone with its hub, and the next one says so.
+            // The group ends with its hub, and the next hub reports that.
             first.process.signal(.kill)
             _ = await first.process.end()
             let second = try await stage.hubProcess(storage: "memory")
@@ -101,7 +101,7 @@ extension ZMQTests {
                 try await expect(.sessionEnded, from: "put \(count) into a group that is gone") {
                     try await withTimeout(TestTimeout.usual, "the put ends") { try await group.put("key", [count]) }
                 }
-                // A task that asks for the executor only now is to be no worse off.
+                // A task that requests the executor only now must not be delayed more.
                 if !isBlockedBefore, count == 1 { try await block() }
             }
             try await withTimeout(TestTimeout.usual, "the close ends") { await group.close() }
@@ -128,7 +128,7 @@ extension ZMQTests {
             try await eventually("who waited", turns, is: 100)
             #expect(turns.threads.withLock { $0 } == ["sc-hub-link"])
             _ = try? await task.value
-            // Also what begins there only now.
+            // A task that begins there only now runs too.
             try await withTimeout(TestTimeout.usual, "a task runs") {
                 await Task(executorPreference: group.deliveryExecutor) { turns.note(101) }.value
             }

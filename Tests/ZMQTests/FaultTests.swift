@@ -92,7 +92,8 @@ extension ZMQTests {
             await closing.value
         }
 
-        /// The client comes once more, to close; without the protection it has ended by itself and left its session.
+        /// Expects that the client returns to close its session. Without the protection it has ended by itself and left
+        /// its session.
         private func expectEnding(of link: HubLink, _ isProtected: Bool) async throws {
             guard isProtected else {
                 try await eventually("the client has ended") { await link.isOver }

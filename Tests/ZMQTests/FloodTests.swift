@@ -12,7 +12,7 @@ extension ZMQTests {
     /// The work of a hub beside its answers, while one client sends without a pause.
     @Suite("A flood at a hub")
     struct FloodTests {
-        /// The work of a hub that has to proceed under a flood: in a task of its own, or in turn with the requests.
+        /// The work of a hub that must proceed during a flood: in a task of its own, or in turn with the requests.
         enum Work: CaseIterable {
             case durableCommit, commitAfterCompaction, commitOfFullDisk, news, keys, joining
         }
@@ -23,7 +23,7 @@ extension ZMQTests {
         func flood(work: Work) async throws {
             let stage = try HubStage()
             let readCount = Box(0)
-            // So slow that the next request of the flood has always come.
+            // So slow that the next request of the flood has always arrived.
             let order = HeldOrder(
                 MemorySpace().order(of: "group", effectByteCount: 1 << 20), isDurableLater: work == .durableCommit
             ) {
@@ -44,7 +44,7 @@ extension ZMQTests {
             guard case .welcome = try await flood.ask(.hello(hello)).body else {
                 throw HarnessLimitation("no welcome")
             }
-            // The answer to this request tells the other clients nothing.
+            // The answer to this request sends no update to the other clients.
             let request = try Request(number: 9, nonce: flood.nonce, body: .history(after: .zero)).bytes()
             let (first, limit) = (readCount.value, readCount.value + 5_000)
             var sent = first

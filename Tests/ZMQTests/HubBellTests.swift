@@ -8,7 +8,7 @@ internal import Testing
 internal import ZMQBackend
 
 extension ZMQTests {
-    /// The wake channel by which a hub on files hears of writes by others.
+    /// The wake channel by which a hub on files learns of writes by other processes.
     @Suite("A hub's own bell")
     struct HubBellTests {
         /// The wake channel for all changes.
@@ -65,7 +65,7 @@ extension ZMQTests {
                 _ = bell.take()
                 try await client.tell("hold held/\(number) here")
                 #expect(try await next(of: watch) == [Key("held/\(number)")])
-                // Nothing has to be polled for it: the hub waits for the client's end.
+                // Nothing has to poll for it: the hub watches the end of the client's process.
                 #expect(bell.take().isEmpty)
             }
             clients[0].signal(.kill)
@@ -89,14 +89,14 @@ extension ZMQTests {
             former.process.signal(.kill)
             _ = await former.process.end()
             let hub = try await stage.hub()
-            // Answered by the hub that knows it now.
+            // Answered by the hub that now has the session.
             #expect(try await client.tell("get held") == "value here")
             try await eventually("it waits once") { try waits(for: client.pid) == others + 1 }
             await hub.stop()
             await client.killNow()
         }
 
-        /// The number of descriptors of this process that stand for another one.
+        /// The number of descriptors of this process that refer to another process.
         private func waits(for pid: Int32) throws -> Int {
             let descriptors = "/proc/self/fdinfo"
             return try Directory(path: descriptors).names().count { name in

@@ -10,7 +10,7 @@ internal import Testing
 @testable internal import ZMQBackend
 
 extension ZMQTests {
-    /// Starting a hub where none is, with programs that do not, so that each step can be held.
+    /// Starting a hub if none runs, with programs that are not hubs, so that a test can hold each step.
     @Suite("Starts of a hub", .serialized)
     struct HubLauncherTests {
         private let stage: HubStage
@@ -80,7 +80,7 @@ extension ZMQTests {
 
         @Test("Of those that wait for one hub, one has tried to start it, and its failure is told to all")
         func sharedFailure() async throws {
-            // It takes its time to fail: a task that has begun waits by then, also where the machine is busy.
+            // It fails after two seconds: by then, a task that has begun waits, even on a busy machine.
             let launcher = try launcher("sleep 2; echo 'sharedcore: the disk is on fire' >&2; exit 69")
             let begun = Begun()
             try await withThrowingTaskGroup(of: SharedCoreError?.self) { group in
@@ -163,7 +163,7 @@ extension ZMQTests {
 
         @Test("No signal is blocked in the program, although the thread that starts it blocks all")
         func signals() async throws {
-            // No shell: some begin by blocking nothing.
+            // No shell: some shells begin by unblocking all signals.
             let file = stage.directory.path(of: "status")
             let launcher = HubLauncher(program: "/usr/bin/dd", arguments: ["if=/proc/self/status", "of=\(file)"])
             let opening = Task { try await open(with: launcher, timeout: nil) }

@@ -91,7 +91,7 @@ extension ZMQTests {
             }
             #expect(try await count(clients[0]) == total)
 
-            // The watch has seen every commit once, in its order; or says where it was passed over.
+            // The watch has delivered every commit once, in order, or has reported a gap.
             var seen: [String: UInt64] = [:]
             var revision = Revision.zero
             try await watcher.sync()
@@ -128,7 +128,7 @@ extension ZMQTests {
 
         @Test("L1: a hub that was stopped for longer than all leases ends no session")
         func stopped() async throws {
-            // A lease that a busy machine keeps.
+            // A lease that lasts on a busy machine.
             let stage = try HubStage()
             let hub = try await stage.hubProcess(at: .tcp(host: "127.0.0.1", port: 0))
             let client = try await stage.client(at: hub.endpoint)

@@ -10,7 +10,7 @@ internal import Testing
 @testable import ZMQBackend
 
 extension ZMQTests {
-    /// The messages that a hub takes in, and the order of their senders.
+    /// The messages that a hub accepts, and the order of their senders.
     @Suite("A hub's intake")
     struct IntakeTests {
         @Test("what waits to be answered takes 64 MiB at most, and goes on when there is room")
@@ -101,7 +101,7 @@ extension ZMQTests {
         func requestsThatComeLater() async throws {
             let stage = try HubStage()
             let readCount = Atomic(0)
-            // So slow that the next request of the flood has always come.
+            // So slow that the next request of the flood has always arrived.
             let order = HeldOrder(MemorySpace().order(of: "group", effectByteCount: 1 << 20)) {
                 readCount.add(1, ordering: .relaxed)
                 usleep(1_000)
@@ -166,7 +166,7 @@ extension ZMQTests {
                 message.peer = PeerAddress(text: "", user: key)
                 intake.append(message, from: HubAddress(door: 0, connection: [connection]))
             }
-            /// Gives turns, each of which takes some milliseconds, and returns their connections.
+            /// Serves turns of some milliseconds each, and returns their connections.
             func serve(_ costs: Int...) throws -> [UInt8] {
                 try costs.map { cost in
                     let next = intake.next()
@@ -186,7 +186,7 @@ extension ZMQTests {
             let next = try serve(4, 4, 4, 4, 4, 4, 4, 4)
             #expect(next.filter { $0 == 1 }.count >= 3, "\(next)")
             #expect(intake.count == 10 - 1 - 2 + 50 - 8 && intake.byteCount == intake.count)
-            // Nor has one that was away while another key's connections both waited all the time.
+            // Nor has one that was idle while both connections of another key waited all the time.
             intake.removeAll()
             append(0, 2, of: "light")
             #expect(try serve(1) == [2])
@@ -195,7 +195,8 @@ extension ZMQTests {
             for number in 0..<20 as Range<UInt8> { append(number, 2, of: "light") }
             let shared = try serve(100, 100, 100, 100, 100, 100, 100, 100)
             #expect((3...5).contains(shared.filter { $0 == 2 }.count), "\(shared)")
-            // One long answer puts the next request of its connection behind no flood, even if it comes at once.
+            // After one long answer, the next request of its connection is not behind a flood, even if it comes at
+            // once.
             intake.removeAll()
             append(3, 3, of: "heavy")
             #expect(try serve(5_000) == [3])
@@ -276,7 +277,7 @@ extension ZMQTests {
             return (service, order, try await service.start()[0])
         }
 
-        /// Joins over a network, and keeps no lease from then on.
+        /// Joins over a network, and sends no keep-alives from then on.
         private func join(
             _ stage: HubStage, _ endpoint: HubEndpoint, number: UInt8
         ) async throws -> (RawClient, SessionID) {
@@ -463,9 +464,9 @@ extension ZMQTests {
 }
 
 extension HubService {
-    /// Returns true if a session is over for the hub, whether the end is recorded or not.
+    /// Returns true if a session has ended for the hub, whether or not the end is recorded.
     fileprivate func mustEnd(_ session: SessionID) -> Bool { clients[session]?.mustEnd ?? true }
 
-    /// The rest of a session's lease, less than nothing when it is over and its end is not recorded yet.
+    /// The rest of a session's lease; negative if it has ended and its end is not recorded yet.
     fileprivate func leaseLeft(_ session: SessionID) -> Duration { clients[session]?.leaseLeft ?? .zero }
 }

@@ -20,7 +20,7 @@ extension ZMQTests {
             let options = HubOptions(group: "group", storage: .memory(MemorySpace()), endpoints: [endpoint])
             let first = try HubService(order: order, options: options)
             _ = try await first.start()
-            // Also those that it asks for when it says hello again.
+            // Including those that it requests when it sends hello again.
             let silence = FailPoint.arm("hub.state:fail*")
             defer { silence.disarm() }
             let link = try HubLink(

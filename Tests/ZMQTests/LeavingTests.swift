@@ -11,7 +11,7 @@ internal import Testing
 @testable import ZMQBackend
 
 extension ZMQTests {
-    /// A process that goes on, and of which a participant leaves while no hub can be told.
+    /// A process that continues after a participant of it left while no hub could be told.
     @Suite("L1: leaving without a hub")
     struct LeavingTests {
         @Test(
@@ -73,7 +73,7 @@ extension ZMQTests {
             try await eventually("the hub counts as silent") {
                 await client.link.closingTimeout == .seconds(1)
             }
-            // Also when the request was given up, until the hub answers.
+            // Also if the request was given up, until the hub answers.
             reading.cancel()
             _ = await reading.result
             #expect(await client.link.closingTimeout == .seconds(1))
@@ -103,14 +103,14 @@ extension ZMQTests {
             arguments: [true, false])
         func answeredBeforeCancellation(isProtected: Bool) async throws {
             try await expectDone(isProtected) { client, hub, putting in
-                // It has been answered when it asks for the updates of it.
+                // The request for the updates of it shows that the put was answered.
                 _ = try await hub.nextCatchUp()
                 putting.cancel()
             }
         }
 
-        /// A put that is answered, and of which no updates come, has the result of the answer after `end`; without the
-        /// protection the outcome is unknown.
+        /// Checks that a put that was answered, but whose updates do not come, has the result of the answer after
+        /// `end`. Without the protection the outcome is unknown.
         private func expectDone(
             _ isProtected: Bool, after end: (ZMQGroup, ScriptedHub, Task<Commit, any Error>) async throws -> Void
         ) async throws {
@@ -138,10 +138,10 @@ extension ZMQTests {
             }
         }
 
-        /// Each time: a link that an earlier test has let go may be closing still.
+        /// Active each time: a link that an earlier test has released may still be closing.
         private static let goingAtOnce = "link.stayBehind:fail*"
 
-        /// The session of one that has left is over; without the protection no process ends it.
+        /// Checks that the session of a participant that left has ended. Without the protection no process ends it.
         private func expectEnding(of leaving: ZMQGroup, as staying: ZMQGroup, _ isProtected: Bool) async throws {
             let (left, stays) = (leaving.session.id, staying.session.id)
             guard isProtected else {

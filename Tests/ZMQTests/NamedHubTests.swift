@@ -7,7 +7,7 @@ internal import Testing
 @testable import ZMQBackend
 
 extension ZMQTests {
-    /// A hub within the process that is ended and started again: the library makes no connection there a second time.
+    /// A hub within the process that ends and starts again: the library does not reconnect within a process.
     @Suite("A hub within a process starts again")
     struct NamedHubTests {
         private let stage: HubStage
@@ -68,7 +68,7 @@ extension ZMQTests {
 
         @Test("L1: a session that closes while there is no hub is ended by the next one", arguments: [true, false])
         func closedWithoutHub(isProtected: Bool) async throws {
-            // Each time: a link that an earlier test has let go may be closing still.
+            // Active each time: a link that an earlier test has released may still be closing.
             let armed = FailPoint.arm(isProtected ? "" : "link.stayBehind:fail*")
             defer { armed.disarm() }
             let first = try await stage.hub(at: [endpoint])
@@ -107,7 +107,7 @@ extension ZMQTests {
                 to: endpoint, group: "group", as: SessionDescription(),
                 options: ZMQGroupOptions(openTimeout: .seconds(2)))
             let joining = Task { try await link.join().0 }
-            // On a busy machine its time may be over before it was seen to wait.
+            // On a busy machine its time may pass before the test sees it wait.
             try await eventually("the client waits, or has ended") {
                 let isOver = await link.isOver
                 return isOver || NamedHubs.shared.isListened(to: stage.directory.path)

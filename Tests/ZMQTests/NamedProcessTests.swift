@@ -10,7 +10,7 @@ internal import Testing
 @testable import ZMQBackend
 
 extension ZMQTests {
-    /// A record of a process proves nothing: a participant can write any number.
+    /// A record of a process proves nothing: a participant can write any process id.
     @Suite("Records that name a stranger")
     struct NamedProcessTests {
         private struct IdleCore: Core {
@@ -19,7 +19,7 @@ extension ZMQTests {
             func stop() async {}
         }
 
-        /// The way by which the owner and the Main reach the group.
+        /// The way in which the owner and the Main reach the group.
         enum Way: CaseIterable {
             case socket
             /// The owner over the network.

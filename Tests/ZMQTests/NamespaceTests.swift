@@ -9,8 +9,8 @@ internal import Testing
 @testable import ZMQBackend
 
 extension ZMQTests {
-    /// A hub and a client with a network between them that the system carries and drops; CURVE lets the client in.
-    /// PartitionTests tries the effect of a cut line everywhere, also where there are no such namespaces.
+    /// A hub and a client with a network between them that the system can cut; CURVE admits the client. PartitionTests
+    /// tests a cut line on all systems, including those without such namespaces.
     @Suite(
         "Between two network namespaces",
         .enabled(if: NetworkPair.isAllowed, "This needs root, network namespaces and iproute2; see PartitionTests."))
@@ -63,14 +63,14 @@ extension ZMQTests {
             #expect(try await play.local.get("k/b")?.revision ?? .zero > last)
             let end = try await play.local.put("k/c", [1]).revision
             let words = try await play.remote.tell("watched \(end)").split(separator: " ").map(String.init)
-            // 51 before, the one that waited, and this one; none was passed over, none came out of order.
+            // 51 before, the one that waited, and this one: none was skipped, and all came in order.
             #expect(words == ["53", "0", "0", "\(end)"])
             await play.end()
         }
 
         @Test("L1, S1: a cut longer than the lease: the session ends for the others, and a late commit takes no effect")
         func long() async throws {
-            // A lease that a busy machine keeps until the cut.
+            // A lease that lasts on a busy machine until the cut.
             let play = try await Play(lease: .seconds(3))
             try await play.remote.tell("hold mine here")
             let watch = try await play.local.watch("mine", from: .now)

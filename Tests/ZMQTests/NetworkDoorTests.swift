@@ -114,7 +114,7 @@ extension ZMQTests {
             let stage = try HubStage()
             let hub = try await stage.hubProcess(at: .tcp(host: "127.0.0.1", port: 0))
             let client = try await stage.client(at: hub.endpoint)
-            // The first ones make the tables large enough in which all connections stand.
+            // The first ones make the tables of connections as large as necessary.
             func wave() throws -> [Stranger] {
                 try (0..<RelayThread.lobbyLimit + 256).map { number in
                     try Stranger(at: hub.endpoint, .silence, from: 2 + UInt32(number % 8))
@@ -181,7 +181,7 @@ extension ZMQTests {
             }
             let guest = try await stage.client(at: hub.endpoint)
             #expect(try await guest.get("k")?.value == [4])
-            // Libzmq ends a process that has none left.
+            // Libzmq aborts a process that has no descriptor left.
             #expect(mostOpen <= 256 - 48, "the most descriptors that the hub had open")
             await guest.close()
             await client.close()
@@ -196,7 +196,8 @@ extension ZMQTests {
             let hub = try await stage.hubProcess(
                 at: .tcp(host: "127.0.0.1", port: 0), storage: "memory", through: ["prlimit", "--nofile=160:160"])
             let client = try await stage.client(at: hub.endpoint)
-            // Clients take the places for connections with a key, and strangers all else: most of them have none.
+            // Clients take the places for connections with a key. Strangers take all other places; most of them have no
+            // key.
             var members: [ZMQGroup] = []
             for _ in 0..<4 { members.append(try await stage.client(at: hub.endpoint)) }
             let strangers = try (0..<1_000).map { number in
@@ -207,7 +208,7 @@ extension ZMQTests {
                 return strangers.count { !$0.isTakenIn && !$0.isClosed }
             }
             try await eventually("the first are taken in") { waitingCount() < strangers.count }
-            // Nothing is asked of the hub meanwhile. Other work on the machine makes the share smaller.
+            // The hub gets no requests meanwhile. Other work on the machine makes the share smaller.
             let (begin, time) = (ContinuousClock.now, try ProcessUse.processorTime(of: hub.process.pid))
             try await Task.sleep(for: .seconds(5))
             let share = (try ProcessUse.processorTime(of: hub.process.pid) - time) / (ContinuousClock.now - begin)
@@ -351,14 +352,14 @@ extension ZMQTests {
                 #expect(try Reply(frame).body == .unknown)
                 answerCount += 1
             }
-            // Some of the bytes are those of the handshake.
+            // Some of the bytes belong to the handshake.
             #expect(isCut && (8..<16).contains(answerCount), "\(answerCount) requests of a KiB were answered")
             events.close()
             socket.close()
             hub.process.signal(.kill)
         }
 
-        /// Gives places to connections of different addresses, in as many intervals as that takes.
+        /// Gives places to connections from different addresses, in as many intervals as necessary.
         private func fill(
             _ admission: inout Admission, _ numbers: Range<UInt64>, at time: BootInstant,
             from address: (UInt64) -> String
@@ -382,7 +383,7 @@ extension ZMQTests {
             #expect(admission.leave(18) && !admission.leave(18) && !admission.leave(1))
             fill(&admission, 100..<340, at: later) { "\($0 / 16)" }
             #expect(admission.count == 256)
-            // The place is taken from one that had its time, of the address that has the most of all.
+            // The place is taken from an overdue connection of the address with the most places.
             #expect(admission.admit(400, from: "new", at: later) == .admittedFor(2))
             for number in 3...16 as ClosedRange<UInt64> { admission.leave(number) }
             fill(&admission, 500..<514, at: later) { "late \($0)" }
@@ -468,7 +469,7 @@ extension ZMQTests {
             let now = BootInstant(nanoseconds: 1_000_000_000)
             for number in 0..<8 { admission.remember("key", from: "known \(number)") }
             func admitted(_ numbers: Range<UInt64>, from name: String) -> Int {
-                // Each goes at once, so that it is not for want of places.
+                // Each disconnects at once, so places are not the reason.
                 numbers.count { number in
                     defer { admission.leave(number) }
                     return admission.admit(number, from: "\(name) \(number % 8)", at: now) == .admitted
@@ -489,7 +490,7 @@ extension ZMQTests {
             func flood(_ count: Int) throws -> [Stranger] {
                 try (0..<count).map { try Stranger(at: hub.endpoint, .falseKey, from: 2 + UInt32($0 % 5)) }
             }
-            // More than have a place in two intervals, so that those that come now wait.
+            // More than get a place in two intervals, so that new ones wait.
             let former = try flood(3 * Admission.unknown.count)
             let honest = try Stranger(at: hub.endpoint, .falseKey, from: 200)
             let later = try flood(8 * Admission.unknown.count)
@@ -851,7 +852,7 @@ extension ZMQTests {
                     keys: CurveHubKeys(own: stage.keys.hub, clients: [stage.keys.client.publicKey]),
                     lease: .seconds(3_600)))
             let endpoint = try await service.start()[0]
-            // One has come and gone.
+            // A connection that has come and disconnected.
             var raw = Optional(try RawClient(at: endpoint, keys: stage.clientKeys(for: endpoint)))
             let welcome = try #require(try await raw?.ask(hello(1)))
             let first = try #require(session(welcome))
@@ -991,7 +992,7 @@ extension ZMQTests {
             let endpoint = try await service.start()[0]
             let raw = try RawClient(at: endpoint, keys: stage.clientKeys(for: endpoint))
             #expect(try await raw.ask(.keepAlive).body == .unknown)
-            // As when the list changes while a hello is on its way, before the connection is cut.
+            // As if the list changed while a hello was on its way, before the connection is cut.
             let domain = await service.domain
             #expect(try Authenticator.shared().replace([:], in: domain))
             let hello = Request.Hello(
@@ -1078,6 +1079,6 @@ extension HubService {
         }
     }
 
-    /// The connections over which clients have said hello.
+    /// The connections over which clients have sent hello.
     fileprivate var clientAddresses: Set<HubAddress> { Set(addresses.keys) }
 }

@@ -11,7 +11,7 @@ extension ZMQTests {
     /// The number of frames for updates: each wakes all clients.
     @Suite("Frames of news")
     struct NewsFramesTests {
-        /// The number of requests that come together, and their size.
+        /// The number of requests that arrive together, and their size.
         struct Burst: CustomTestStringConvertible {
             let count: Int
             let valueByteCount: Int
@@ -60,7 +60,7 @@ extension ZMQTests {
                 #expect(frames.count >= count - 1, "\(frames.count) frames for \(count) commits")
                 return await end(client, service)
             }
-            // A frame holds 16 effects and 64 KiB; the first and the last ones may have come alone.
+            // A frame contains at most 16 effects and 64 KiB. The first and the last ones may have come separately.
             #expect(frames.allSatisfy { $0.count <= HubService.newsLimit }, "\(frames.map(\.count)) effects")
             let perFrame = min(HubService.newsLimit, (64 << 10) / (valueByteCount + 100))
             let limit = 3 + 2 * count / perFrame
@@ -99,7 +99,7 @@ extension ZMQTests {
             await service.stop()
         }
 
-        /// The revisions that each frame tells of, up to one.
+        /// Returns the revisions of each frame, up to a given one.
         private func told(on stream: Socket, upTo last: Revision) async throws -> [[Revision]] {
             var frames: [[Revision]] = []
             try await eventually("all is told") {

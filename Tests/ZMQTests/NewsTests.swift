@@ -44,10 +44,10 @@ extension ZMQTests {
                 arrived.update { $0 = true }
                 return delivery
             }
-            // Long enough for two beacons, which would have told.
+            // Long enough for two beacons, which would have reported it.
             try await Task.sleep(for: .milliseconds(2_500))
             #expect(!arrived.value)
-            // A read of its own finds it all the same.
+            // A linearizable read shows the value.
             try await listener.sync()
             let delivery = try await withTimeout(TestTimeout.usual, "the post is found") { try await waiting.value }
             #expect(delivery?.revision == revision)
@@ -66,7 +66,7 @@ extension ZMQTests {
             let armed = FailPoint.arm([String](repeating: "hub.publish:fail", count: 10_000).joined(separator: ","))
             defer { armed.disarm() }
             var value: UInt8 = 0
-            /// Writes a value, and waits until a beacon tells the listener. Returns true if the sleeper learns of the
+            /// Writes a value, and waits until a beacon reaches the listener. Returns true if the sleeper learns of the
             /// value as well.
             func isTold() async throws -> Bool {
                 value &+= 1
@@ -77,7 +77,7 @@ extension ZMQTests {
                         try await listening.next()
                     }
                 }
-                // Both get a beacon at the same time, and take it in on threads of their own.
+                // Both get a beacon at the same time, and handle it on separate threads.
                 for _ in 0..<20 {
                     if try await sleeper.get("k", consistency: .causal)?.value == [value] { return true }
                     try await Task.sleep(for: .milliseconds(10))
@@ -90,7 +90,7 @@ extension ZMQTests {
                 try await sleeping.next()
             }
             #expect(event != nil)
-            // With another watch it is told, until that one ends.
+            // With another watch it is told, until that watch ends.
             let other = try await sleeper.watch([.all], from: .now)
             try await eventually("beacons tell it again") { try await isTold() }
             other.cancel()

@@ -30,7 +30,7 @@ extension ZMQTests {
             let hub = try await stage.hub()
             let client = try await stage.client()
             for number in 0..<20 { try await client.put(Key("k\(number)"), [UInt8](repeating: 1, count: 100_000)) }
-            // It makes sure that an answer is one frame.
+            // Checks that an answer is one frame.
             let raw = try RawClient(at: stage.endpoint)
             guard case .unknown = try await raw.ask(.read(known: .zero)).body else { throw HarnessLimitation("known") }
             guard case .welcome = try await raw.ask(hello).body else { throw HarnessLimitation("no welcome") }
@@ -111,7 +111,7 @@ extension ZMQTests {
                 _ = await hub.process.end()
                 peer.signal(.continue)
                 hub = try await stage.hubProcess()
-                // Without one, its error says that it ended, and how.
+                // If it has ended, the error says how.
                 try await peer.done(timeout: TestTimeout.long)
                 try await peer.tell("put round \(round)")
                 await peer.killNow()

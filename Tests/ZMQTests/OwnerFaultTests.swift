@@ -11,10 +11,10 @@ internal import Testing
 @testable import ZMQBackend
 
 extension ZMQTests {
-    /// An owner that cannot follow its store any more: another owns as soon as its session is over.
+    /// An owner that cannot follow its store any more: another participant owns as soon as its session has ended.
     @Suite("C4: an owner with a fault")
     struct OwnerFaultTests {
-        /// The time for which the hub listens for messages that must not come.
+        /// How long the hub waits for messages that must not come.
         private static let silence = Duration.milliseconds(300)
 
         @Test("its core has stopped before its session is closed", arguments: [true, false])
@@ -71,7 +71,7 @@ extension ZMQTests {
         }
     }
 
-    /// A core that stops when it is let.
+    /// A core that stops when the test permits it.
     private struct HeldCore: Core {
         let isRunning = OneWayFlag()
         let isStopping = OneWayFlag()

@@ -7,7 +7,7 @@ internal import Testing
 @testable import ZMQBackend
 
 extension ZMQTests {
-    /// A network that carries nothing for a while, and reports it to no process.
+    /// A network that loses all data for a while, without notice to any process.
     @Suite("A cut line between a client and its hub")
     struct PartitionTests {
         @Test("W1, N3: a cut shorter than the lease: everything that happened meanwhile arrives, in its order")
@@ -44,7 +44,7 @@ extension ZMQTests {
             "S12, L1: a cut longer than the lease: the session ends for the others, and its late commit takes no effect"
         )
         func long() async throws {
-            // A lease that a busy machine keeps until the cut.
+            // A lease that lasts on a busy machine until the cut.
             let stage = try HubStage()
             let hub = try await stage.hubAtFollowingPorts()
             let (requests, stream, endpoint) = try CuttableLine.pair(to: hub)

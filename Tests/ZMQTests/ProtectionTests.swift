@@ -19,8 +19,8 @@ extension ZMQTests {
             let hub = try await stage.hub()
             let (writer, listener) = (try await stage.client(), try await stage.client())
             let observation = try await listener.observe("second")
-            // Each answer tells the writer its own change, so only the listener depends on the stream. Without
-            // protection both of them pass over their gaps.
+            // Each answer contains the writer's own change, so only the listener depends on the stream. Without
+            // protection both skip their gaps.
             let damage = isProtected ? "" : ",link.gap:fail,link.gap:fail"
             let armed = FailPoint.arm("hub.publish:fail," + Self.silence + damage)
             defer { armed.disarm() }
@@ -114,7 +114,7 @@ extension ZMQTests {
             defer { armed.disarm() }
             transaction.put("k", [2])
             let bytes = try Request(number: 1, body: .commit(transaction, known: .zero)).bytes()
-            // As long as the library holds the former connection, it hears no other one of that name.
+            // While the library has the former connection, it accepts no other one with that name.
             var (thief, answer): (RawClient?, Reply?)
             try await eventually("the hub hears the thief") {
                 thief = try RawClient(at: stage.endpoint, named: "connection")
@@ -127,7 +127,7 @@ extension ZMQTests {
             }
             #expect((answer?.body == .unknown) == isProtected, "\(String(describing: answer))")
             #expect(try await client.get("k")?.value == [isProtected ? 1 : 2])
-            // The session goes on over a connection that proves itself, and its former nonce is worth nothing.
+            // The session continues over a connection that proves itself, and its former nonce is no longer valid.
             armed.disarm()
             var again = hello
             again.resumed = welcome.session.id

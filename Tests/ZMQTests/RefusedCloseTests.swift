@@ -42,7 +42,7 @@ extension ZMQTests {
                 try await eventually("the client has ended") { await link.isOver }
             }
             await first.stop()
-            // Behind all work that the hub had left.
+            // After all work that was left for the hub.
             #expect(await first.isStopped)
             armed.disarm()
             #expect(order.replica.read { $0.sessions[session] } != nil)
@@ -99,8 +99,8 @@ extension ZMQTests {
 }
 
 extension HubLink {
-    /// True if a hub has told the link that its end cannot be recorded yet, over the connection that it made to end its
-    /// session.
+    /// True if a hub has answered the link, over the connection that it made to end its session, that the end cannot be
+    /// recorded yet.
     fileprivate var hasComeBack: Bool {
         guard isParted, case .greeting = phase else { return false }
         return lastTrouble?.contains("not be recorded") == true

@@ -8,7 +8,7 @@ internal import Testing
 @testable import ZMQBackend
 
 extension ZMQTests {
-    /// A client that was there before, and that a hub does not let in again.
+    /// A known client that a hub does not admit again.
     @Suite("L1, C4: a client that is refused")
     struct RefusedHelloTests {
         private let hub: ScriptedHub

@@ -10,7 +10,7 @@ internal import Testing
 @testable internal import ZMQBackend
 
 extension ZMQTests {
-    /// The writes that a hub on files lets wait for a compaction.
+    /// The writes that a hub on files delays until a compaction.
     @Suite("Room behind a hub")
     struct RoomTests {
         @Test("S10: behind a long journal, content that comes through a hub waits for a compaction, and nothing else")

@@ -20,7 +20,7 @@ extension ZMQTests {
         }
 
         private static let perSecond = 100
-        /// For 10 s, and a minute where tests run at length; a busy machine takes longer.
+        /// For 10 s, or for a minute in long runs; a busy machine takes longer.
         private static let count = (TestScope.isAtLength ? 60 : 10) * perSecond
 
         private static let otherUser = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
@@ -45,9 +45,9 @@ extension ZMQTests {
             return hub
         }
 
-        /// Attacks a hub, and puts through a client meanwhile, which is that of another hub or of this one.
+        /// Attacks a hub, and makes puts of a client of that hub or of another one meanwhile.
         ///
-        /// - Returns: How long each put took.
+        /// - Returns: The duration of each put.
         private func put(
             through client: ZMQGroup, while attacker: Attacker, attacks hub: HubChild, of stage: HubStage
         ) async throws -> [Duration] {
@@ -79,7 +79,7 @@ extension ZMQTests {
             #expect(hub.process.ended == nil)
             #expect(try await Set(client.sessions().map(\.id)) == [idle.session.id, client.session.id])
             #expect(try await idle.get("mine")?.value == [1])
-            // Another client comes in as before.
+            // Another client is admitted as before.
             try await stage.client(at: hub.endpoint).close()
             if TestScope.isAtLength {
                 let otherHub = try await self.hub(of: otherStage, for: attacker)

@@ -10,7 +10,7 @@ internal import Testing
 @testable import ZMQBackend
 
 extension ZMQTests {
-    /// The clients that are let in, and a hub's treatment of the unexpected.
+    /// The clients that are admitted, and a hub's handling of unexpected input.
     @Suite("A hub's doors")
     struct SecurityTests {
         @Test("a port without keys is refused at start, also on loopback, and so is a client without keys")
@@ -42,7 +42,7 @@ extension ZMQTests {
                     $0.keys = try? CurveClientKeys(own: other, hub: own.publicKey)
                 }
             }
-            // Its connection already is refused, before a word of it is read.
+            // Its connection is refused before any message of it is read.
             #expect(error?.code == .forbidden && error?.message.contains("does not let this client's key in") == true)
             try await expect(.unavailable, from: "a client that expects another hub") {
                 _ = try await stage.client(at: endpoint) {
@@ -50,7 +50,7 @@ extension ZMQTests {
                     $0.openTimeout = .milliseconds(500)
                 }
             }
-            // It is told why, although the hub cannot tell it anything.
+            // It gets the reason, although the hub cannot send it any message.
             let link = try HubLink(
                 to: endpoint, group: "group", as: SessionDescription(),
                 options: ZMQGroupOptions(
@@ -248,7 +248,7 @@ extension ZMQTests {
                         group: "group", process: .current, description: SessionDescription(name: name), token: token,
                         resumed: nil))
             }
-            // The subscription is there when something comes.
+            // The subscription must exist before the next update.
             let other = try await stage.client()
             try await eventually("the stream is heard") {
                 try await other.post("n")
@@ -510,7 +510,7 @@ extension ZMQTests {
 
         @Test("S1, L1: a leased client that is stopped loses its session, and its late write takes no effect")
         func leaseRunsOut() async throws {
-            // A lease that a busy machine keeps until the stop.
+            // A lease that lasts on a busy machine until the stop.
             let stage = try HubStage()
             let hub = try await stage.hub(at: [.tcp(host: "127.0.0.1", port: 0), stage.endpoint])
             let witness = try await stage.client()

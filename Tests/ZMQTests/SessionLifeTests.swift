@@ -15,7 +15,7 @@ extension ZMQTests {
     struct SessionLifeTests {
         @Test("a lease runs out although others speak all the time")
         func leaseUnderTraffic() async throws {
-            // A lease that a busy machine keeps until the kill.
+            // A lease that lasts on a busy machine until the kill.
             let stage = try HubStage()
             let hub = try await stage.hub(at: [.tcp(host: "127.0.0.1", port: 0), stage.endpoint])
             let busy = try await stage.client()
@@ -99,7 +99,7 @@ extension ZMQTests {
             try await expect(.unavailable, from: "joining without the stream's echo") {
                 _ = try await stage.client { $0.openTimeout = .milliseconds(500) }
             }
-            // Its hello may have been answered only when it had given up.
+            // Its hello may have been answered only after it had given up.
             try await eventually("no session of it is left") {
                 try await client.sessions().map(\.id) == [client.session.id]
             }
@@ -147,7 +147,7 @@ extension ZMQTests {
             _ = try await raw.ask(hello)
             let transaction = Transaction(operations: [.put("k", [1], .persistent)])
             let commit = try Request(number: 50, nonce: raw.nonce, body: .commit(transaction, known: .zero)).bytes()
-            // A slow hub has them all before it answers one.
+            // A slow hub has received all of them before it answers one.
             try await raw.say(try Request(number: 49, body: hello).bytes())
             try await raw.say(commit)
             var replies: [Reply] = []
@@ -220,7 +220,7 @@ extension ZMQTests {
             hub.process.signal(.stop)
             try await eventually("the hub stands still") { hub.process.isStopped }
             let read = Task { try await client.get("k") }
-            // It ends the same whether it is on its way or not; the pause makes it likely that it is.
+            // The result is the same whether or not it is on its way; the pause makes it likely that it is.
             try await Task.sleep(for: .milliseconds(20))
             read.cancel()
             let error = await #expect(throws: SharedCoreError.self) {

@@ -12,7 +12,7 @@ extension ZMQTests {
     /// The events that the sockets' threads must not overlook or put off.
     @Suite("The sockets' threads")
     struct SocketThreadTests {
-        /// Has one socket that is never without a message, and another.
+        /// An actor with one socket that is never empty, and another one.
         private actor NeverEmpty {
             nonisolated let thread: SocketThread
             nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
@@ -52,7 +52,7 @@ extension ZMQTests {
                     return flooded.here.hasInput()
                 }
                 if other.here.next(upTo: 1) != nil { isHeard.store(true, ordering: .sequentiallyConsistent) }
-                // Only now, so that the socket is known to be empty.
+                // Sent only now, so that the socket is known to be empty.
                 if turnCount.add(1, ordering: .sequentiallyConsistent).newValue == 100 { _ = other.there.send([[2]]) }
             }
         }
@@ -74,7 +74,7 @@ extension ZMQTests {
             withExtendedLifetime(place) {}
         }
 
-        /// Asks by one socket and answers by another, its own.
+        /// An actor that sends requests by one socket and answers them by another.
         private actor Asker {
             nonisolated let thread: SocketThread
             nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
@@ -99,8 +99,8 @@ extension ZMQTests {
                     name = answering.receive(upTo: 2)?.frames.first ?? []
                     return !name.isEmpty
                 }
-                // No thread waits at the descriptor: the kernel tells a thread nothing of it either when its message
-                // was taken in before the thread has got to run.
+                // No thread waits at the descriptor. The kernel also wakes no thread if a message was read before the
+                // woken thread ran.
                 duty.sockets = [asking]
                 duty.turn = { [unowned self] in self.assumeIsolated { $0.turn() } }
                 thread.take(duty)
@@ -112,7 +112,7 @@ extension ZMQTests {
                 while asking.next(upTo: 1) != nil { answerCount.add(1, ordering: .sequentiallyConsistent) }
             }
 
-            /// Sends until that has taken in an answer of which the descriptor told.
+            /// Sends until the actor has read an answer that the descriptor reported.
             func sendMeanwhile() {
                 _ = answering.send([name, [2]])
                 waitOnThread(atMost: TestTimeout.usual) { isReadable(asking) }
@@ -181,7 +181,7 @@ extension ZMQTests {
             /// Returns the answers of two jobs that the thread takes together.
             func answers() async -> [Bool] {
                 let jobs = (0..<2).map { _ in Task { self.answer() } }
-                // The wait for the first would put this behind the second.
+                // Waiting for the first here would enqueue this after the second.
                 _ = await jobs[1].value
                 return await [jobs[0].value, jobs[1].value]
             }

@@ -14,7 +14,7 @@ extension ZMQTests {
         private static let count = 10_000
         /// The most that the memory of a hub may grow from one wave of strangers to the next: less than a KiB for each.
         private static let growthLimit = 8 << 20
-        /// Memory that is kept grows with every wave. A wave may have some more of them at once than those before.
+        /// Retained memory grows with every wave. A wave may have some more connections at once than earlier ones.
         private static let mostWaves = 4
 
         private static func keepsNothing(_ resident: [Int]) -> Bool {
@@ -38,7 +38,7 @@ extension ZMQTests {
             return min(count, Int(clamping: limit.rlim_cur) - 1_000)
         }
 
-        /// The resources of a hub that has had clients, one of which it has still.
+        /// The resource use of a hub that has had clients, one of which is still connected.
         private func restingUse(of hub: HubChild, _ stage: HubStage) async throws -> ProcessUse {
             let guest = try await stage.client(at: hub.endpoint)
             try await guest.put("k", [0])
@@ -64,7 +64,7 @@ extension ZMQTests {
                     }
                     return try Stranger(at: hub.endpoint, openings[number % openings.count])
                 }
-                // Each at some time: it lets the first ones go before a busy machine has made the last.
+                // Some may be counted late: on a busy machine it drops the first ones before the last were made.
                 try await eventually("the hub has taken all of them in", timeout: TestTimeout.long) {
                     mostOpen = max(mostOpen, try ProcessUse(of: hub.process.pid).descriptorCount)
                     for stranger in strangers where !stranger.isTakenIn { stranger.listen() }
@@ -132,7 +132,7 @@ extension ZMQTests {
                     }
                     return false
                 }
-                // Past its limit the hub forgets which ones it has counted.
+                // Beyond its limit, the hub forgets which connections it has counted.
                 if wave * allowed + others <= RefusalReports.connectionLimit {
                     #expect(Self.refusalCount(in: hub) == wave * allowed + others, "each is counted once")
                 }
@@ -150,7 +150,7 @@ extension ZMQTests {
             hub.process.signal(.kill)
         }
 
-        /// Of how many connections a refusal is counted in the hub's reports: one each, and those that were not reported.
+        /// The number of connections whose refusal the hub's reports count: one each, and those that were not reported.
         private static func refusalCount(in hub: HubChild) -> Int {
             hub.process.lines.dropFirst().reduce(0) { sum, line in
                 sum + 1 + (line.firstMatch(of: /(\d+) other connections were refused/).flatMap { Int($0.1) } ?? 0)

@@ -4,7 +4,7 @@ internal import Glibc
 internal import Platform
 internal import TestSupport
 
-/// A full disk refuses puts and nothing else, and once it has space everything works by itself.
+/// A full disk refuses only puts, and everything works again by itself once there is space.
 enum DiskScenarios {
     static var all: [Scenario] {
         [
@@ -90,14 +90,15 @@ enum DiskScenarios {
         }
     }
 
-    /// Puts alone fill the disk, and go on while it is full. When all values are deleted, nothing is left of it.
+    /// Puts alone fill the disk, and continue while it is full. After all values are deleted, the group works as
+    /// before.
     private static func putUntilFull(on kind: SmallDisk.Kind, _ mebibytes: Int, _ attempt: Attempt) async throws {
         try await with(kind, mebibytes: mebibytes, attempt) { _ in
             var refusedCount = 0
             var number: UInt64 = 0
             while refusedCount < 8, number < mebibytes * 30 {
                 number += 1
-                // Half of them are the same key: a log that is longer than what it describes.
+                // Half of them have the same key, so that the log is longer than the state.
                 let key = number % 2 == 0 ? "same" : "key\(number)"
                 let answer = try await attempt.put(
                     key, number: number, byteCount: 100_000, options: ["--durability", "process"])

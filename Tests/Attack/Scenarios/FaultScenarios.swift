@@ -128,7 +128,7 @@ enum FaultScenarios {
             through: ["strace", "-D"] + strace, mayBeKilled: true)
     }
 
-    /// An observer is woken by a post, says that it cannot wait, or ends at its time.
+    /// An observer that a post wakes, that reports that it cannot wait, or that ends at its time limit.
     private static let waiting = Operation(name: "waiting", weight: 2) { attempt in
         try await putTwo(attempt)
     } run: { attempt, strace in
@@ -141,12 +141,12 @@ enum FaultScenarios {
         _ = try await attempt.end(of: observer, words, mayBeKilled: true)
     }
 
-    /// A host that is asked to end when it serves.
+    /// A host that is told to end once it serves.
     private static let serving = Operation(name: "serving", weight: 2) { attempt in
         try await putTwo(attempt)
     } run: { attempt, strace in
         let host = try attempt.start(["serve"], through: ["strace", "-D"] + strace)
-        // Faults may keep it from that.
+        // Faults may prevent that.
         try? await eventually("the host serves", timeout: .seconds(10)) {
             host.ended != nil || attempt.hasPushSocket
         }
@@ -156,7 +156,7 @@ enum FaultScenarios {
         _ = try await attempt.end(of: host, ["serve"], mayBeKilled: true)
     }
 
-    /// A backup counts only as a whole.
+    /// A backup counts only if it is complete.
     private static let backup = Operation(name: "backup", weight: 2) { attempt in
         try await putTwo(attempt)
     } run: { attempt, strace in

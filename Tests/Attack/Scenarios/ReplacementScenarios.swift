@@ -3,7 +3,7 @@ internal import Glibc
 internal import Platform
 internal import TestSupport
 
-/// The changes that rsync, mv, a restore or a careless administrator make to the files of a group that is in use.
+/// The changes that rsync, mv, a restore or a careless administrator make to the files of a group in use.
 enum ReplacementScenarios {
     static var all: [Scenario] {
         [
@@ -57,14 +57,14 @@ enum ReplacementScenarios {
         let first = try await attempt.own("main")
         let watcher = try attempt.start(["store", "watch"])
         try await attempt.put("after", number: 1, byteCount: 20_000)
-        // Others write all the while. Values that they have written to removed files are gone.
+        // Others write meanwhile. Values that they have written to removed files are lost.
         let writer = try attempt.start(
             [], through: ["sh", "-c", #"for n in $(seq 100); do "$@" store put load $n; done >&2 2>/dev/null"#, "sh"])
         try await eventually("a writer has begun") { writer.ended != nil || attempt.names.count > 1 }
         try await change(copy, path)
         attempt.countFaults()
 
-        // Commands meet the files as they are: they may refuse, but no signal ends them.
+        // Commands see the files in any state: they may refuse, but no signal may end them.
         for command in [["status"], ["store", "list"], ["store", "put", "more", "x"]] { try await attempt.run(command) }
         let second = try attempt.start(["exclusive", "--role", "main", "--no-wait", "--"] + attempt.witness.command)
         // Also where the first has ended at once: a signal that comes while the second starts would end it as any program.
@@ -83,7 +83,7 @@ enum ReplacementScenarios {
             _ = try await attempt.end(of: process, [name])
         }
         try attempt.witness.verify(withinWindow: true)
-        // The group works as it is, or it is damaged, and a backup in its place works.
+        // The group works in its present state, or it is damaged and a backup in its place works.
         if try await !attempt.run(["store", "put", "recovered", "x"]).isSuccess {
             try await attempt.tool("mv", attempt.group, attempt.newPath("damaged"))
             try await attempt.demand("restore", backup)
@@ -95,10 +95,10 @@ enum ReplacementScenarios {
         try await attempt.demand("exclusive", "--role", "main", "--", "true")
     }
 
-    /// Without `sessions` the group is damaged, or whole again; it is never a new one beside the old.
+    /// Without `sessions` the group is damaged, or restored; it is never a new one beside the old.
     private static func withoutSessions(_ attempt: Attempt) async throws {
         try await attempt.put("before", number: 1)
-        // Its first journal is gone, so that a new group would find its name free.
+        // Its first journal was removed, so that a new group would find the name free.
         var number: UInt64 = 0
         while attempt.names.contains("journal-1"), number < 100 {
             number += 1

@@ -35,7 +35,7 @@ enum SurroundingScenarios {
         ["sh", "-c", script + #"; exec "$@""#, "sh"] + arguments
     }
 
-    /// With few descriptors a command works or says that it cannot.
+    /// With few descriptors a command works or reports that it cannot.
     private static func descriptors(_ attempt: Attempt, _ limit: Int) async throws {
         try await attempt.put("before", number: 1)
         let limited = shell("ulimit -n \(limit)")

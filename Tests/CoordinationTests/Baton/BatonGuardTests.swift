@@ -148,7 +148,7 @@ struct BatonGuardTests {
         #expect(!directives.contains(.stopCore(epoch: epoch)))
         #expect(machine.core?.phase == .running)
 
-        // Nor is one asked for where it has no call.
+        // Nor is a core without a call asked for a baton.
         var idle = machine
         let store = try await group.list(OwnershipKey.path)
         idle.view = OwnershipView()
@@ -225,7 +225,7 @@ struct BatonGuardTests {
             Standing(entry), taking: [kind], in: clock.bootID, tell: { _, _, _, _ throws(SharedCoreError) in })
         let states = try await Calls(group, clock: clock).list().map { "\($0.id) \($0.state.isOpen)" }.sorted()
         #expect(states == ["call-1 true", "call-2 false"])
-        // It is over when the core has not applied it.
+        // The baton ends if the core has not applied it.
         try await context.endReceivedBaton()
         #expect(try await Calls(group, clock: clock).list().allSatisfy { $0.state == .ended(.lost) })
     }

@@ -7,7 +7,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// A call that moves between processes, one of which dies or freezes behind each step (contract C25).
+/// A call that moves between processes, one of which dies or freezes after each step (contract C25).
 @Suite("Baton: processes", .serialized)
 struct BatonProcessTests {
     /// A place behind a step of the hand-over, and the process that passes it.
@@ -64,7 +64,7 @@ struct BatonProcessTests {
         try await eventually("“\(line)” among \(child.lines)") { child.lines.contains(line) }
     }
 
-    /// The order of those that have sent, each once where nothing else came between.
+    /// The senders in order, without repetitions.
     func order(of texts: [String]) -> [String] {
         var order: [String] = []
         for text in texts where order.last != text { order.append(text) }
@@ -109,7 +109,7 @@ struct BatonProcessTests {
         return (executor, String(began.dropFirst("began ".count)))
     }
 
-    /// Lets a process go on that stops at a place.
+    /// Continues a process that stopped at a fail point.
     func goOn(_ child: ChildProcess) async throws {
         try await eventually("it is stopped: \(child.lines)") { child.isStopped }
         child.signal(.continue)
@@ -179,7 +179,7 @@ struct BatonProcessTests {
         try survivor.send("close")
         #expect(await survivor.end() == .exited(0))
         texts += line.received()
-        // None that is dead sends, and none but the one that has it says BYE, once.
+        // No dead process sends, and only the core that has the call sends BYE, once.
         #expect(texts.filter { $0 == "BYE" }.count == (place.isKept ? 1 : 0))
     }
 
@@ -200,7 +200,7 @@ struct BatonProcessTests {
             try await eventually("it is frozen") { victim.isStopped }
             switch place.step {
             case 1, 5, 6:
-                // The Executor owns again, or has not let go.
+                // The Executor owns again, or has not released.
                 texts = line.received()
                 try await eventually("the Executor has the call: \(executor.lines)") {
                     let present = line.received()
@@ -266,7 +266,7 @@ struct BatonProcessTests {
     func foreignUser() async throws {
         guard OwnProcess.user == 0 else { return }
         let run = directory.path(of: "foreign")
-        // A directory that another user owns is not used: the baton is refused, and said so.
+        // A directory of another user is not used: the baton is refused, with that reason.
         _ = try Directory.create(path: run, permissions: 0o777)
         chmod(run, 0o777)
         _ = try Directory.create(path: run + "/sharedcore", permissions: 0o700)
@@ -302,7 +302,7 @@ struct BatonProcessTests {
         chmod(record.keepers[0], 0o777)
         #expect(try await askedByForeigner(record).first == "closed")
 
-        // A keeper that gives its baton to each that asks.
+        // A keeper that gives its baton to each process that requests it.
         let path = directory.path(of: "open")
         let listener = try MessageSocket(listeningAt: path)
         chmod(path, 0o777)

@@ -207,7 +207,7 @@ struct BatonScenarios {
         let epoch = await main.participant.epoch
         #expect(moved.state == .answered && moved.holder?.epoch == epoch)
         #expect(moved.began == began.began && moved.answered == began.answered)
-        // The activity keeps its beginning, and moves again.
+        // The activity keeps its beginning, and can move again.
         let activity = try #require(try await Activity.current(in: observer()).first)
         #expect(activity.begun == began.began && activity.moves == "test/1")
         #expect(try await kinds() == [.batonOffered, .batonApplied])
@@ -352,7 +352,7 @@ struct BatonScenarios {
             }))
         let start = Task { try? await main.participant.start() }
         try await untilNoted("main got 21 bytes")
-        // It moves, so it is not lost.
+        // It can move, so it is not lost.
         #expect(try await calls().map(\.state) == [.answered])
         #expect(try await calls().map(\.holder) == [nil])
         #expect(try await calls().map(\.isMoving) == [true])
@@ -539,7 +539,7 @@ struct BatonScenarios {
         host.stop()
     }
 
-    /// Gives a host the writing end of a pipe, which no other has then, and returns the reading end.
+    /// Gives a host the writing end of a pipe, which no other process then has, and returns the reading end.
     private static func deposit(at path: String, until deadline: BootInstant) async throws -> OpenFile {
         let pipe = try Pipe()
         let baton = try Baton(

@@ -286,7 +286,7 @@ struct CallsFixture {
             acceptMessage: { _ throws(SharedCoreError) in .stored }, reportProblem: { _ in })
     }
 
-    /// The same core's, through a store that lets a test act.
+    /// Makes the same core's context, through a store that lets a test interfere.
     func context(through store: any SharedStore) -> CoreContext {
         CoreContext(
             store: store, epoch: context.epoch, role: .main, clock: clock,
@@ -322,7 +322,7 @@ struct CallsFixture {
             .map(\.key)
     }
 
-    /// Leaves a command for a call, as a sender has that is slow to hear of it, or is stopped.
+    /// Leaves a command for a call, as a slow or stopped sender does.
     ///
     /// - Parameters:
     ///   - deadline: Its deadline; nil for one that is far away.

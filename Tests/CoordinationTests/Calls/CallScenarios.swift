@@ -20,7 +20,7 @@ struct CallScenarios {
             _ = await wait.result
             isOver.update { $0 = true }
         }()
-        // Not past the deadline: the answer is due within 50 ms of it, and a busy machine takes longer.
+        // Wait no longer than the deadline: the answer is due within 50 ms of it, and a busy machine takes longer.
         let deadline = clock.now().advanced(by: .seconds(1))
         try await eventually("the wait has ended", timeout: TestTimeout.usual) {
             if clock.now() < deadline { clock.advance(by: .milliseconds(100)) }
@@ -303,7 +303,7 @@ struct CallScenarios {
         let window = try await core.window()
         let call = try await core.begin("ring")
         let key = try await core.leave(.answer, for: call, by: window)
-        // As over files, where a process that asks for the sessions finds the dead ones.
+        // As with files, where a process that lists the sessions detects the dead ones.
         let store = InterposedStore(core.context.store, afterSessions: { await window.close() })
         let holder = OpenCall(id: call.id, key: call.key, context: core.context(through: store))
         var commands = try await holder.commands().makeAsyncIterator()
@@ -325,7 +325,7 @@ struct CallScenarios {
         let late = try await core.leave(
             .answer, for: call, by: stopped, before: core.clock.now().advanced(by: .seconds(1)))
         core.clock.advance(by: .seconds(1))
-        // The clock of another machine says nothing here.
+        // The clock of another machine has no meaning here.
         _ = try await core.leave(
             .hold, for: call, by: distant, before: BootInstant(nanoseconds: 0), in: BootID(high: 7, low: 7))
         var commands = try await call.commands().makeAsyncIterator()

@@ -99,14 +99,15 @@ struct LoopCoreTests {
         let core = core(script)
         try await core.start(in: context)
         try await eventually("it waits") { notes.value.count(of: .prepare) == 1 }
-        // Much happens beside it: enough for a loop that looks at an interval to look.
+        // Enough other events for a loop with an interval to wake.
         for number in 1...20 {
             for _ in 1...20 { try await context.store.put("key", [UInt8(number)]) }
             pair.writeOuter("x")
             #expect(await pair.readOuter() == "y")
             try await eventually("it waits again") { notes.value.count(of: .prepare) == number + 1 }
         }
-        // No condition shows that nothing happens. A loop that wakes by itself fails here or above, a slow machine never.
+        // No condition shows that nothing happens. A loop that wakes by itself fails here or above; a slow machine
+        // never does.
         try await Task.sleep(for: .milliseconds(50))
         #expect(notes.value.count(of: .prepare) == 21 && notes.value.count(of: .dispatch) == 20)
         await stop(core)

@@ -137,7 +137,7 @@ private final class DatagramServer: Sendable {
         state.value.received.filter { $0.line.hasSuffix("REGISTER") }.map { "\($0.client) \($0.line)" }
     }
 
-    /// Has a message sent to the client that registers next, or asks next.
+    /// Sends a message to the client that registers next, or requests next.
     func send(_ id: String, _ text: String) {
         state.update { $0.unacknowledged[id] = text }
     }

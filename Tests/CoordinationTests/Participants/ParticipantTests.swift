@@ -6,7 +6,7 @@ import Testing
 
 @testable import Coordination
 
-/// A participant from the inside.
+/// The internals of a participant.
 struct ParticipantTests {
     @Test("several that begin at once, and fail at once, begin anew as one")
     func beginsOnce() async throws {
@@ -50,7 +50,7 @@ extension Participant {
     }
 }
 
-/// A store that lets something happen before each watch.
+/// A store that runs a closure before each watch.
 private struct UnwatchableStore: ForwardingStore {
     let inner: any SharedStore
     let beforeWatch: @Sendable () async throws(SharedCoreError) -> Void

@@ -361,7 +361,7 @@ struct RestScenarios {
         await holder.participant.stop()
     }
 
-    /// A store that tells of each watch.
+    /// A store that reports each watch.
     private struct WatchedStore: ForwardingStore {
         let inner: any SharedStore
         let tell: @Sendable ([KeyPrefix]) -> Void

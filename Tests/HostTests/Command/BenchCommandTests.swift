@@ -10,7 +10,7 @@ internal import Testing
 /// `bench` is a separate program that users do not install.
 @Suite("bench")
 struct BenchCommandTests {
-    /// `sharedcore` alone in a directory, with the programs that the test puts beside it.
+    /// `sharedcore` alone in a directory, with programs that the test adds.
     private let programs: TemporaryDirectory
 
     init() async throws {

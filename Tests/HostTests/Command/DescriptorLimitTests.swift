@@ -30,7 +30,7 @@ struct DescriptorLimitTests {
             let (limit, status) = (try #require(Int(words[0])), try #require(Int(words[2])))
             // 124 is the end of a keeper that runs, and 1 a deadline that has passed.
             #expect(status < 128, "\(words)")
-            // Below some number not even the libraries are found, which the loader says.
+            // Below some number the loader cannot even open the libraries, and reports that.
             if limit < 51, status != 127 { #expect(words[3] == "1", "\(words)") }
             // The process that starts the test may have left some descriptors open.
             if limit >= 64 { #expect(words[3] == "0", "\(words)") }

@@ -44,7 +44,7 @@ struct EndingTests {
     @Test("A closed pipe ends a command quietly")
     func closedPipe() async throws {
         let program = try HostProgram()
-        // More than a pipe holds, so that the program still writes when its reader is gone.
+        // More than a pipe can contain, so that the program still writes when its reader has ended.
         let value = String(repeating: "v", count: 200_000)
         #expect(try await program.run(["store", "put", "k", "-"], input: value).status == 0)
         let ended = try await program.shell(
@@ -54,7 +54,7 @@ struct EndingTests {
         #expect(ended.errors.isEmpty)
     }
 
-    /// Commands that commit something, and the line that tells of it.
+    /// Commands that commit, and the lines of their receipts.
     private static let commits = [
         "store put k v", "store delete k", "notify post n", "mailbox send a 1", "mailbox send a 1 --queue",
         "push 1@x",
@@ -73,7 +73,7 @@ struct EndingTests {
     @Test("A receipt without a reader is told with status 74: what was done stands", arguments: commits)
     func unreadReceipt(command: String) async throws {
         let ended = try await HostProgram().shell(
-            // Its reader has gone before the command begins.
+            // Its reader has ended before the command begins.
             "exec 3> >(exit 0); wait $!; env --ignore-signal=PIPE sharedcore \(command) >&3")
         #expect(ended.status == 74, "\(ended)")
         #expect(ended.errors.contains("standard output"))

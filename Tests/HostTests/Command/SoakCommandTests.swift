@@ -6,7 +6,7 @@ internal import Testing
 struct SoakCommandTests {
     @Test("What is said of an interruption has a line of its own, in place of the one that shows how far it is")
     func interrupted() async throws {
-        // More than one signal, so that the round that runs is given up.
+        // More than one signal, so that the running round is abandoned.
         let ended = try await HostProgram().shell(
             """
             script -qec 'echo $$ > pid; exec sharedcore --backend memory soak --minutes 60' /dev/null > shown &
@@ -17,7 +17,7 @@ struct SoakCommandTests {
         #expect(ended.output.hasPrefix("status 143\n"), "\(ended.output) \(ended.errors)")
         let rest = try #require(ended.output.components(separatedBy: "sharedcore: interrupted").first)
         #expect(ended.output.contains("sharedcore: interrupted"))
-        // Behind the summary where the round was over before the second signal; a terminal ends its lines so.
+        // After the summary, if the round ended before the second signal; a terminal ends its lines like this.
         #expect(rest.hasSuffix("\r\u{1b}[K") || rest.hasSuffix("\r\n"), "\(ended.output)")
     }
 }

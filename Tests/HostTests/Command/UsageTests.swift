@@ -19,7 +19,7 @@ struct UsageTests {
         #expect(ended.status == 64)
         #expect(ended.output.isEmpty)
         #expect(ended.errors.hasPrefix("sharedcore: ") && !ended.errors.contains("Error: "), "\(ended.errors)")
-        // Its quotes are those of all messages.
+        // Its quotes are those of all other messages.
         #expect(!ended.errors.contains("'"), "\(ended.errors)")
     }
 

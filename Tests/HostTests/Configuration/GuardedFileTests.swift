@@ -18,7 +18,7 @@ struct GuardedFileTests {
         #expect(chmod(path, 0o600) == 0)
     }
 
-    /// The refusal of a file; nil when it is read.
+    /// Returns the refusal of a file; nil if it is read.
     private func refusal(of path: String) -> SharedCoreError? {
         do throws(SharedCoreError) {
             #expect(try GuardedFile.read(path, forbidding: 0o077, "A secret key", right: "600") == [1, 2])

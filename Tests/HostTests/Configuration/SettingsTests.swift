@@ -61,7 +61,7 @@ struct SettingsTests {
             }
             #expect(setting.expectation.hasSuffix("or “none”"), "\(setting.name): \(setting.expectation)")
         }
-        // A hub that is started, or one that is asked to, does not take its parent's variable either.
+        // A hub that is started, or one that is asked to, also ignores its parent's variable.
         #if ZMQ
             let given = try resolution(
                 flags: ["zmq.secretKey": "none"], environment: ["SHAREDCORE_ZMQ_SECRET_KEY": "/key"])
@@ -70,7 +70,7 @@ struct SettingsTests {
         #endif
     }
 
-    /// A value that is right.
+    /// Returns a valid value.
     private static func value(of setting: AnySetting) -> String {
         ["sub/x", "7s", "call=main"].first { setting.accepts($0) } ?? "none"
     }

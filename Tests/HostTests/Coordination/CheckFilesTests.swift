@@ -8,7 +8,7 @@ internal import Testing
 struct CheckFilesTests {
     private static let value = "<mark>" + String(repeating: "0123456789", count: 900)
 
-    /// Changes a bit in the last part of the value where it stands in the group's journal.
+    /// Changes a bit in the last part of the value in the group's journal.
     private func damage(_ program: HostProgram) throws {
         let file = try OpenFile(path: program.directory.path(of: "state/sharedcore/default/journal-1"), .write)
         let content = try file.read(count: file.status().byteCount, at: 0)
@@ -17,7 +17,7 @@ struct CheckFilesTests {
         try file.write([content[start + 8000] ^ 1], at: start + 8000)
     }
 
-    /// Demands that `check` tells of the damage, with the place.
+    /// Checks that `check` reports the damage, with its place.
     private func expectFound(_ program: HostProgram) async throws {
         let ended = try await program.run("check", "--json")
         #expect(ended.status == 69 && ended.output.isEmpty, "\(ended.output) \(ended.errors)")

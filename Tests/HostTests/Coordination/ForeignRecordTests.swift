@@ -21,7 +21,7 @@ struct ForeignRecordTests {
             directory: program.directory.path(of: "state/sharedcore/default"), as: SessionDescription(name: "stranger"))
     }
 
-    /// Expects that the commands that read the records tell of them, or refuse them, and do not end by a signal.
+    /// Checks that the commands that read the records show them or refuse them, and do not end by a signal.
     private func expectReading(_ program: HostProgram) async throws {
         for arguments in [["status"], ["status", "--json"], ["timeline"], ["timeline", "--json"], ["check"]] {
             let ended = try await program.run(arguments)
@@ -145,7 +145,7 @@ struct ForeignRecordTests {
                 "{\"callID\":\"c\",\"receivedAt\":\(received),\"failures\":\(failures),\"bootID\":\"\(boot)\"}"
             _ = try await queue.send(Array(push.utf8))
         }
-        // Then the record is that of a session that is over.
+        // The record then belongs to an ended session.
         await group.close()
         let ended = try await ServingHost.serve(program) { try await $0.program.untilNoPushWaits() }
         #expect(ended.status == 0, "\(ended.errors)")

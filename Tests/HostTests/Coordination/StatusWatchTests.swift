@@ -68,7 +68,7 @@ struct StatusWatchTests {
         let body = try #require(screen.firstRange(of: Self.enter))
         let end = try #require(screen.firstRange(of: Self.leave))
         #expect(body.upperBound < end.lowerBound)
-        // Cleared as a whole it would flicker.
+        // Clearing the whole screen would flicker.
         #expect(!screen.contains("\u{1b}[2J"))
         let frames = try frames(of: String(screen[body.upperBound..<end.lowerBound]))
         #expect(frames.count >= 3)

@@ -11,8 +11,8 @@ struct DemoTests {
         "supersededOverlaps", "violations", "handoverMs", "takeoverMs", "ok",
     ]
 
-    /// A program with a Main that waits for long: a machine that is busy with all the other tests may need longer than
-    /// the usual time.
+    /// Makes a program with a Main that waits for long: a machine that is busy with all other tests may need longer
+    /// than the usual time.
     private func patientProgram() throws -> HostProgram {
         var program = try HostProgram()
         program.environment["SHAREDCORE_HANDOVER_TIMEOUT"] = "30s"
@@ -36,7 +36,7 @@ struct DemoTests {
         #expect(summary["ok"] == .flag(true))
         let told = lines.compactMap(Self.timelineEvent)
         let asked = try #require(told.firstIndex(of: "asked"), "\(ended.output)")
-        // The ten have one core, until it stops because all that have come yet are served.
+        // The ten share one core, until it stops because all that have started are served.
         let untilStopped = told[..<asked].prefix { $0 != "coreStopped" && $0 != "tookOver" }
         #expect(untilStopped.count { $0 == "coreStarted" } == 1, "\(ended.output)")
         // From then on Main's, the one after its death and the last push's; more only where a process stood still long

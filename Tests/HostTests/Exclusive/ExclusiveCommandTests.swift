@@ -53,7 +53,7 @@ struct ExclusiveCommandTests {
         try await HostProgram.using(backend) { program in
             // A slow machine needs time for the command to end by itself.
             try program.write("handover:\n  timeout: 60s\n  maximumTimeout: 60s\n", to: "sharedcore.yaml")
-            // The command takes its time to end: a reason for waiting is told when it stands for a second.
+            // The command ends slowly, because a reason for waiting is printed only after it lasts a second.
             let script = "trap 'echo asked; sleep 3; kill $!; exit 3' TERM; echo runs; sleep 600 & wait"
             let ended = try await program.running("exclusive", "--role", "executor", "--", "sh", "-c", script) {
                 try await $0.untilOutput(has: 1)
@@ -114,7 +114,7 @@ struct ExclusiveCommandTests {
                 #expect(try await program.run("exclusive", "--role", "main", "--", "true").status == 0)
             }
             #expect(ended.status == 137)
-            // It was the command that was killed, not the one that runs it.
+            // The command was killed, not the process that runs it.
             let events = try await program.run("timeline", "--json").objects().map { $0["event"] }
             #expect(!events.contains(.text("killed")) && events.contains(.text("released")), "\(events)")
             #expect(try await program.run("check").status == 0)
@@ -142,7 +142,7 @@ struct ExclusiveCommandTests {
             """
         let ended = try await program.shell(script, fifo: "full")
         #expect(ended.output == "main runs\n137\n1\n", "\(ended.errors)")
-        // It was the command that was killed, not the one that runs it.
+        // The command was killed, not the process that runs it.
         let events = try await program.run("timeline", "--json").objects().map { $0["event"] }
         #expect(!events.contains(.text("killed")) && events.contains(.text("released")), "\(events)")
     }
@@ -168,7 +168,7 @@ struct ExclusiveCommandTests {
         }
     }
 
-    /// Before the child of `sharedcore` has become its program, and before that program says which owner it belongs to.
+    /// Before the child of `sharedcore` has become its program, and before that program identifies its owner.
     private static let stops = ["start.beforeExec:fail", "gate.begin:stop"]
 
     @Test(
@@ -299,7 +299,7 @@ struct ExclusiveCommandTests {
         _ = try await first.running("exclusive", "--role", "main", "--", "sh", "-c", "touch ran") {
             let found = try await ProcessIdentity.stoppedChild(of: $0.pid)
             child.update { $0 = found }
-            // The next one finds it noted as the former command, though it does not say yet which owner it belongs to.
+            // The next one finds it noted as the former command, although it does not identify its owner yet.
             try await eventually("it is noted", timeout: TestTimeout.long) {
                 try await program.run("store", "list", ".sharedcore/exclusive/").output.contains("exclusive")
             }
@@ -385,7 +385,7 @@ struct ExclusiveCommandTests {
     func outlivingAsAnotherUser() async throws {
         let program = try HostProgram()
         let command = Box<Int32>(0)
-        // With the rights of this user still, as a program's file can give them.
+        // Still with the rights of this user, which a program's file can restore.
         _ = try await program.running(
             "exclusive", "--role", "main", "--", "setpriv", "--pdeathsig", "clear", "sh", "-c",
             "echo $$; exec setpriv --ruid 65534 sleep 600"
@@ -413,7 +413,7 @@ struct ExclusiveCommandTests {
         let other = try StartedProgram("/bin/sleep", ["1000"], streams: [])
         let dead = try #require(ProcessIdentity(of: owner.pid))
         let process = try #require(ProcessIdentity(of: other.pid))
-        // Ended and not waited for: a sharedcore with a command that may still run looks like that.
+        // Ended but not reaped: it looks like a sharedcore whose command may still run.
         #expect(kill(owner.pid, SIGKILL) == 0)
         try await eventually("it has ended") { dead.isExiting }
         try await HostProgram.using("zmq") { program in
@@ -451,7 +451,7 @@ struct ExclusiveCommandTests {
         #expect(ignored.count == 2 && ignored.first == ignored.last, "\(lines)")
     }
 
-    /// Not a shell, which may take all signals out of its mask.
+    /// Not a shell, which may unblock all signals.
     @Test("A SIGTERM that was blocked around sharedcore reaches the command all the same")
     func blocked() async throws {
         let ended = try await HostProgram().shell(
@@ -568,7 +568,7 @@ struct ExclusiveCommandTests {
                 let second = try await program.running(
                     "exclusive", "--role", role, "--", "sh", "-c", "echo runs; exec sleep 600"
                 ) {
-                    // The line comes when the reason has stood for a second: the Main has answered by then.
+                    // The line comes after the reason has lasted a second; by then the Main has answered.
                     try await $0.untilErrors(contain: "waiting for main “sh” pid \(first.pid)")
                     try first.send(.suspend)
                     // The challenge after an answer comes 2 s later, and an overloaded machine has its part.

@@ -62,7 +62,7 @@ struct ExclusiveStatusTests {
             #expect(taking.status == 7, "\(taking.errors)")
         }
         #expect(lost.status == 76, "\(lost.errors)")
-        // One that is ended by a signal to sharedcore has lost nothing.
+        // A process that ends by a signal to sharedcore has not lost the ownership.
         let ended = try await program.running(chosen + ["--", "sh", "-c", script]) {
             try await $0.untilOutput(has: 1)
             try $0.send(.terminate)
@@ -141,7 +141,7 @@ struct ExclusiveStatusTests {
                         #expect(ended.errors.contains(limit.count == 1 ? "owns the core" : "timed out"), "\(ended)")
                     }
                 }
-                // A Main that must not wait for another one asks an Executor.
+                // A Main that must not wait for another Main asks an Executor to hand over.
                 if owner == "executor" {
                     #expect(try await program.run("exclusive", "--no-wait", "--", "true").status == 0)
                 } else {
@@ -149,7 +149,7 @@ struct ExclusiveStatusTests {
                 }
             }
         }
-        // The time is that of the wait: a command that has begun runs on.
+        // The time limits the wait only: a command that has begun continues.
         let begun = try await program.run("exclusive", "--timeout", "2s", "--", "sh", "-c", "sleep 3; echo done")
         #expect(begun.status == 0 && begun.output == "done\n", "\(begun)")
         #expect(try await program.run("exclusive", "--no-wait", "--", "true").status == 0)

@@ -95,7 +95,7 @@ struct HostileMailTests {
             try program.path,
             [
                 "--directory", program.directory.path(of: "group"), "--maildir", program.directory.path(of: "mail"),
-                // As long as the push waits, also on a busy machine: no other participant takes over.
+                // As long as the push waits, even on a busy machine: no other participant takes over.
                 "--call-id", "a@b", "--timeout-ms", "200000", "--budget-ms", "200000",
                 "--memory-bytes", "\(mebibytes << 20)",
             ])
@@ -141,7 +141,7 @@ struct HostileMailTests {
         }
     }
 
-    /// Watches a process to its end: the most private memory that it had, and the processor time that it has used.
+    /// Watches a process to its end, and returns its highest private memory and its processor time.
     private static func mostMemory(of child: ChildProcess) async throws -> (most: UInt64, time: Duration) {
         let identity = try #require(ProcessIdentity(of: child.pid))
         let pages = try OpenFile(path: "/proc/\(child.pid)/statm", .read)
@@ -231,7 +231,7 @@ struct HostileMailTests {
         for _ in 0..<3 {
             #expect(try await dying.run("executor", "--call-id", "1@x", "--timeout", "60s").status != 0)
         }
-        // The fourth does not read it any more: it would die as well.
+        // The fourth process does not read it any more: it would die as well.
         let fourth = try await dying.run("executor", "--call-id", "1@x", "--timeout", "60s", "--json")
         #expect(fourth.status == 0, "\(fourth.errors)")
         #expect(try fourth.objects().first?["event"] == .text("nothing"))
@@ -308,7 +308,7 @@ struct HostileMailTests {
         program.environment["SHAREDCORE_CORE_MAILDIR"] = program.directory.path(of: "mail")
         try program.makeDirectory("mail/.Malformed/new")
         try program.write(Self.head + "\nhi\n", to: "mail/.Malformed/new/1")
-        // Also where nothing of the kind is there to be tried again.
+        // Also if no message of the kind is there.
         for kind in ["malformed", "poison"] {
             let refused = try await program.run("maildir", "--retry", kind, "--group", "mistyped")
             #expect(refused.status == 1 && refused.errors.contains("there is no such group"), "\(refused.errors)")

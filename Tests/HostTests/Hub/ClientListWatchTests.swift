@@ -22,11 +22,11 @@ struct ClientListWatchTests {
         let following = Task { for await clients in watch.changes { seen.update { $0.append(Set(clients.keys)) } } }
         try await eventually("the list is read") { seen.value == [Set(keys)] }
 
-        // Half of a list is a whole one of fewer keys.
+        // A half-written list looks like a complete one with fewer keys.
         var writer: OpenFile? = try OpenFile(path: path, .write)
         try writer?.truncate(to: lines[1].utf8.count)
         try writer?.write(Array(lines[1].utf8), at: 0)
-        // A file that is completed beside the list has the list read.
+        // The completion of another file in the directory makes the hub read the list.
         try OpenFile(path: directory.path(of: "other"), .create).write([1], at: 0)
         await #expect(throws: ConditionNotMet.self, "the half is not followed") {
             try await eventually("another list is followed", timeout: .milliseconds(500)) { seen.value.count > 1 }
@@ -37,7 +37,7 @@ struct ClientListWatchTests {
         await following.value
     }
 
-    /// Time that passes only as the test lets it: a wait ends by an event, or when the test ends it.
+    /// A clock under the test's control: a wait ends by an event, or when the test ends it.
     private struct HeldTime: Sendable {
         /// The times that were to be waited, in their order.
         let asked = Box<[Duration]>([])
@@ -125,7 +125,7 @@ struct ClientListWatchTests {
 
         var writer: OpenFile? = try OpenFile(path: path, .write)
         try writer?.write(Array("\(keys[1])\n".utf8), at: 0)
-        // The event of another file stands for that of the list's own writer.
+        // The event of another file serves as that of the list's own writer.
         try OpenFile(path: directory.path(of: "other"), .create).write([1], at: 0)
         try await eventually("it is looked at") { time.asked.value.count == 2 }
         for count in 3...7 {
@@ -179,7 +179,7 @@ struct ClientListWatchTests {
         let directory = try TemporaryDirectory()
         let keys = try (0..<2).map { _ in try CurveKeyPair.generate().publicKey }
         var count = 0
-        /// Has a link lead to another directory, so that nothing happens in the one that is watched, if any is.
+        /// Points the link to another directory, so that the watched one, if any, gets no event.
         func turn(to text: String?, mode: mode_t = 0o644) throws {
             count += 1
             let place = directory.path(of: "place-\(count)")

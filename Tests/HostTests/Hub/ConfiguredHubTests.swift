@@ -54,7 +54,7 @@ struct ConfiguredHubTests {
         }
     }
 
-    /// Has a copy of the application, which no program stands beside, put a value.
+    /// Makes a copy of the application, without a program beside it, put a value.
     private func put(_ search: String, behind preparation: String = ":", in application: HostProgram) async throws
         -> HostProgram.Ended
     {

@@ -227,7 +227,7 @@ struct HubCommandTests {
             #expect(try await program.run("store", "put", "k", "v").status == 0)
             let first = try await program.hub()
             #expect(Glibc.kill(first, SIGKILL) == 0)
-            // A client of a hub that ends at this moment waits for its answer until the time is over.
+            // A client of a hub that ends at this moment waits for its answer until the time limit.
             try await eventually("it has ended") {
                 OpenFile.text(of: "/proc/\(first)/stat")?.contains(") Z ") ?? true
             }
@@ -243,7 +243,7 @@ struct HubCommandTests {
     func stopOnMemory() async throws {
         try await HostProgram.using("zmq") { original in
             var changed = original
-            // Somewhere below those that the system gives away by itself.
+            // Somewhere below the ports that the system assigns automatically.
             let port = UInt16.random(in: 20_000..<30_000)
             changed.environment["SHAREDCORE_ZMQ_ENDPOINT"] = "tcp://127.0.0.1:\(port)"
             changed.environment["SHAREDCORE_ZMQ_STORAGE"] = "memory"

@@ -57,7 +57,7 @@ struct HubKeysTests {
                 for ended in [
                     try await program.run(arguments + ["--config", "c.yaml"]), try await other.run(arguments),
                 ] {
-                    // The other one may not come to read it.
+                    // The other command may not get to read it.
                     if arguments[0] == "config" {
                         #expect(ended.status == 78, "\(arguments)")
                         #expect(ended.errors.contains("which is not shown"), "\(arguments): \(ended.errors)")
@@ -129,7 +129,7 @@ struct HubKeysTests {
             try program.write("no key\n", to: "clients")
             try await hub.untilErrors(contain: "is not read again")
             #expect(try await program.run("--config", "client.yaml", "store", "get", "k").status == 0)
-            // A list without a key is one that is being written.
+            // A list without a key counts as one that is being written.
             try program.write("\n", to: "clients")
             #expect(try await program.run("--config", "client.yaml", "store", "get", "k").status == 0)
             try program.write("\(strangerKey)\n", to: "clients")
@@ -165,7 +165,7 @@ struct HubKeysTests {
             let clock = ContinuousClock()
             let change = Box<ContinuousClock.Instant?>(nil)
             let watching = try await program.running("--config", "removed.yaml", "store", "watch", "k") { watching in
-                // Until it has its watch open it sees nothing.
+                // Before it has opened its watch it sees nothing.
                 try await eventually("it watches", timeout: TestTimeout.long) {
                     _ = try await program.run("--config", "kept.yaml", "store", "put", "k", "v")
                     return !watching.output.lines.isEmpty

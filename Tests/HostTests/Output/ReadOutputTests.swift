@@ -25,7 +25,7 @@ struct ReadOutputTests {
         }
         await begun.pass()
         printing.cancel()
-        // The task that listens for the readers has heard of it.
+        // The task that waits for the readers has ended.
         _ = await end.result
         mayEnd.open()
         try await withTimeout(TestTimeout.long, "the printing ends") { try await printing.value }

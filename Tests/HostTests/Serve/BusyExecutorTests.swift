@@ -12,7 +12,7 @@ struct BusyExecutorTests {
     private func program(_ settings: [String: String]) throws -> HostProgram {
         var program = try HostProgram()
         for (name, value) in settings { program.environment["SHAREDCORE_EXECUTOR_" + name] = value }
-        // One that was killed is not tried again in this test.
+        // A killed Executor's push is not tried again in this test.
         program.environment["SHAREDCORE_EXECUTOR_RETRY_DELAY"] = "1h"
         let group = program.directory.path(of: "state/sharedcore/default")
         let peer = try ChildProcess.built("sharedcore-test-peer")
@@ -63,7 +63,7 @@ struct BusyExecutorTests {
             let other = try await host.until("ended", of: "other-1")
             #expect(other["reason"] == .text("time"), "\(other)")
             try await host.until("started", of: "other-2")
-            // The other one has come later and has had all of its time.
+            // The other one started later and has used all of its time.
             #expect(try !host.events("ended").contains { $0["callID"] == .text("call-1") })
             try await untilBusy(host, with: "call-1")
 

@@ -29,7 +29,7 @@ struct ControlGroupTests {
         func enable() throws { try ControlGroupTests.write("+" + resource.controller, to: control) }
         func disable() { try? ControlGroupTests.write("-" + resource.controller, to: control) }
 
-        /// A new cgroup, as the service manager gives one away.
+        /// Makes a new cgroup, as a service manager delegates one.
         func makeGroup() throws -> String {
             let path = root + "/sharedcore-test-\(UInt32.random(in: .min ... .max))"
             guard mkdir(path, 0o755) == 0 else { throw FileProblem(path: path, code: errno) }

@@ -7,7 +7,7 @@ internal import Testing
 
 @Suite("Pushes while the group takes no content", .timeLimit(.minutes(10)))
 struct FullStorePushTests {
-    /// The resource that is full, and the way to make room again.
+    /// The full resource, and the way to free space again.
     enum Fault: String, CaseIterable, Sendable {
         case disk
         case store

@@ -97,7 +97,7 @@ struct LeftoverTests {
     @Test("A process is counted once, however long it takes to end, and the next look waits for its end")
     func counted() throws {
         let program = try StartedProgram("/bin/sleep", ["1000"], streams: [])
-        // Until its end is waited for, a signal still reaches it, as one that takes long to end.
+        // Until it is reaped, a signal still reaches it, as with a process that takes long to end.
         let process = try ProcessHandle(try #require(ProcessIdentity(of: program.pid)))
         var looks = 0
         let ending = MarkedProcesses.end(timeout: .seconds(600)) {

@@ -127,7 +127,7 @@ struct PushCapacityTests {
         #expect(told.map(\.kind) == [.pushForgotten, .pushForgotten])
         #expect(told.map(\.reason) == ["type message, “1@x”", "type message, “2@x”"])
 
-        // One that waits is never forgotten, and none is for a push that finds no room all the same.
+        // A waiting push is never removed, and none is for a push that has no space anyway.
         _ = try await queue.send(Push(pushes[0].callID))
         await #expect(throws: SharedCoreError.self) { try await giveUp([pushes[0], pushes[1]], through: queue) }
         #expect(try await queue.pending.count().total >= 2)

@@ -43,7 +43,7 @@ struct PushHostStopTests {
     /// Serves pushes one at a time, until an event of a kind. Each Executor fails as soon as there is a file `go`.
     ///
     /// The host is told to stop within that event, so on its own actor: it continues before any part of the stop that
-    /// has to wait for the actor.
+    /// must wait for the actor.
     private func serve(
         _ pushes: [String], stoppingAt isMoment: @escaping @Sendable (HostEvent) -> Bool,
         _ body: (PushQueue, Recorder) async throws -> Void

@@ -176,7 +176,7 @@ struct PushMaildirTests {
             try await until(["1@x"], in: queue)
             try FileManager.default.moveItem(
                 atPath: directory.path(of: "mail/new/1"), toPath: directory.path(of: "mail/cur/1:2,S"))
-            // As quick as a core can be: it never stands in the folder that rings.
+            // As fast as a core can be: the file is never in the folder with events.
             try write("cur/2:2,S", id: "2@x")
             try write("new/3", id: "3@x")
             try await until(["1@x", "2@x", "3@x"], in: queue)
@@ -312,7 +312,7 @@ struct PushMaildirTests {
             try await inbox.store(
                 InboxMessage(callID: callID(id), content: .text(from: "zoe", to: "me", text: "Hello")))
         }
-        // A message that no process has to show, and one that a process shows now.
+        // A message that no process has to show, and one that a process is showing.
         try await inbox.store(InboxMessage(callID: callID("nothing@x"), content: .nothingToShow))
         try await inbox.store(InboxMessage(callID: callID("shown@x"), content: .tooLarge(from: "zoe", to: "me")))
         guard case .taken(let shown) = try await inbox.take(callID("shown@x")) else {
@@ -320,7 +320,7 @@ struct PushMaildirTests {
             return
         }
         try await watching { try await until(["1@x", "large@x"], in: $0) }
-        // Another host, with a message more so that it is seen to have looked.
+        // Another host, with one more message that proves that it has read the folder.
         try write("new/2", id: "2@x")
         try await watching { queue in
             try await until(["1@x", "2@x", "large@x"], in: queue)
@@ -497,11 +497,11 @@ struct PushMaildirTests {
         await core.close()
     }
 
-    /// When a core takes a message, beside a host that looks for the first time.
+    /// When a core takes a message, beside a host that reads for the first time.
     enum Taking: CaseIterable {
-        /// Before the host reads the inbox, and behind the start of its look at the folders.
+        /// Before the host reads the inbox, and after it began to read the folders.
         case beforeInbox
-        /// Behind the host's reading of the inbox, and before that of the folders.
+        /// After the host has read the inbox, and before it reads the folders.
         case behindInbox
         /// The same, and an earlier host has announced its file.
         case behindInboxAnnounced
@@ -543,7 +543,7 @@ struct PushMaildirTests {
         }
         try await watching(reading: reading) { queue in
             try await until(["1@x"], in: queue)
-            // Another look of the same host.
+            // Another read of the same host.
             try write("new/2", id: "2@x")
             try await until(["1@x", "2@x"], in: queue)
         }
@@ -576,7 +576,7 @@ struct PushMaildirTests {
             }
             for number in 2...3 {
                 try await ServingHost.serve(patient) { host in
-                    // The second one finds nothing to do but this.
+                    // The second one has only this to do.
                     if number == 3 { try patient.deliver("3@x") }
                     let id = number == 3 ? "3@x" : "1@x"
                     let end = try await host.until("ended", of: id)

@@ -36,7 +36,7 @@ struct PushTypeTests {
     @Test("An Executor finds them in its environment, the payload as Base64; of a push without them the defaults")
     func environment() async throws {
         var program = try program()
-        // Of another push, as where a host was started by what an Executor has started.
+        // A variable of another push, as in a host that an Executor's process has started.
         program.environment["SHAREDCORE_PUSH_TYPE"] = "other"
         program.environment["SHAREDCORE_PUSH_ACCOUNT"] = "other"
         program.environment["SHAREDCORE_PUSH_PAYLOAD"] = "AAAA"
@@ -53,7 +53,7 @@ struct PushTypeTests {
             #expect(!host.running.errors.lines.contains { $0.contains("unknown variable") })
         }
         #expect(ended.status == 0)
-        // The second push had nothing of the first one.
+        // The second push contains nothing of the first one.
         #expect(ended.output.components(separatedBy: Self.encoded).count == 2)
     }
 
@@ -197,7 +197,7 @@ struct MainPushCommandTests {
         #expect(try pushed.objects().first?["route"] == .text("main"), "\(pushed)")
     }
 
-    /// Runs a Main that takes pushes while `body` looks at it.
+    /// Runs a Main that takes pushes while `body` observes it.
     @discardableResult
     private func main(
         of program: HostProgram, failing point: String? = nil,

@@ -120,7 +120,7 @@ struct ServeCommandTests {
             program.environment["SHAREDCORE_EXECUTOR_COMMAND"] = "/bin/sh \(program.directory.path(of: "executor.sh"))"
         }
         try await ServingHost.serve(program) { host in
-            // Its core goes on for the other one.
+            // Its core continues for the other call.
             for callID in isOwn ? ["2@x", "1@x"] : ["1@x"] { _ = try await host.program.run("push", callID) }
             let start = try await host.until("started", of: "1@x")
             if isOwn {

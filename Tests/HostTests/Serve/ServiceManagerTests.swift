@@ -29,7 +29,7 @@ struct ServiceManagerTests {
                 return time >= before && messages[index...].contains { $0.contains("READY=1") }
             }
             #expect(!manager.messages.contains { $0.contains("STOPPING") })
-            // Said with it, another status would stand in the place of the counts until they change.
+            // If the status were sent with it, it would replace the counts until they change.
             #expect(manager.messages.filter { $0.contains("READY=1") } == ["READY=1", "READY=1"])
         }
         try await manager.until { $0.contains { $0.hasPrefix("STOPPING=1") } }

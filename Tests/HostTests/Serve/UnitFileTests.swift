@@ -20,7 +20,7 @@ struct UnitFileTests {
     private func verify(_ text: String) async throws -> (end: ProgramEnd, problems: String) {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "sharedcore.service")
-        // Its program stands where a user has put it; here any will do.
+        // The program is where a user has installed it; any program will do here.
         let installed = text.replacing("%h/.local/bin/sharedcore-holder", with: "/bin/true")
             .replacing("%h/.local/bin/sharedcore", with: "/bin/true")
         try Data(installed.utf8).write(to: URL(filePath: path))

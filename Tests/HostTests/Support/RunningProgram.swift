@@ -4,7 +4,7 @@ internal import Subprocess
 internal import Synchronization
 internal import TestSupport
 
-/// A run of the program that goes on while the test observes it.
+/// A run of the program that continues while the test observes it.
 struct RunningProgram: Sendable {
     let output: LineCollector
     let errors: LineCollector

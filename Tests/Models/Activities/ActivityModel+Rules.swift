@@ -43,7 +43,7 @@ extension ActivityModel {
         }
     }
 
-    /// An owner that runs is ended by no request before its bound, nor while its core stops within its own.
+    /// No request ends a running owner before its bound, nor while its core stops in time.
     private func judgeEnd(of owner: Party, by party: Party, in state: ActivityState, noting findings: inout Findings) {
         let holder = state[owner]
         if state.request == .patient, openWithinBound(in: state) != 0, holder.core == .running,
@@ -72,7 +72,7 @@ extension ActivityModel {
     func judgeBegin(by party: Party, in state: ActivityState, noting findings: inout Findings) {
         if state.request != .none { findings.breaks("C17", "\(party) begins an activity while a request stands") }
         if state.owner != party { findings.breaks("C4", "\(party) begins an activity, and does not own") }
-        // A core that closes, or was told to stop for a request that was removed since, may have called before.
+        // A core that is closing, or was told to stop for a request that was removed since, may have called before.
         if state[party].core != .running, state[party].reason != .closing, !state[party].isReasonOver {
             findings.breaks("C17", "\(party) begins an activity when its core was told to stop")
         }
@@ -114,7 +114,7 @@ extension ActivityModel {
 
     func tick(in state: inout ActivityState, noting findings: inout Findings) {
         judgeRest(in: state, noting: &findings)
-        // An answer is believed for a tick.
+        // An answer counts for a tick.
         if state.challenge == .answered { setChallenge(.none, in: &state) }
         if state.open & 1 != 0 { state.age = min(state.age + 1, Self.bound) }
         if state.open & 2 != 0 { state.secondAge = min(state.secondAge + 1, Self.secondBound) }

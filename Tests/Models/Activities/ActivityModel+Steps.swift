@@ -193,7 +193,7 @@ extension ActivityModel {
         reset(party, in: &state)
     }
 
-    /// Something that commits rely on has changed. Those that are on their way are void.
+    /// Handles a change of entries that commits rely on: pending commits are void.
     private func changed(_ keys: ActivityState.Keys, in state: inout ActivityState) {
         for party in parties {
             if let pending = state[party].pending, !keys.isDisjoint(with: guards(of: pending)) {

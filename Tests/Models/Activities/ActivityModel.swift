@@ -34,16 +34,16 @@ struct ActivityModel: Model {
 
     /// For how many ticks an owner may leave a challenge unanswered (500 ms).
     static let answerBound: UInt8 = 2
-    /// For how many an owner that was asked may take (500 ms).
+    /// The ticks that an owner that was asked may take (500 ms).
     static let handoverBound: UInt8 = 2
-    /// For how many a core may take to stop (5 s): longer than an owner may take, so that the two are told apart.
+    /// The ticks that a core may take to stop (5 s): more than an owner may take, so that the two can be distinguished.
     static let stopBound: UInt8 = 3
     /// The bounds of the two activities: longer than a frozen owner may be waited for, and shorter.
     static let bound: UInt8 = 4
     static let secondBound: UInt8 = 2
     /// For how many ticks a frozen owner may be waited for.
     static let frozenBound: UInt8 = 5
-    /// For how many of its ticks a Main's request may stand: the longest bound, the deadline and the time to stop.
+    /// The number of its ticks that a Main's request may last: the longest bound, the deadline and the time to stop.
     static let requestBound: UInt8 = bound + handoverBound + stopBound
 
     let setting: ActivitySetting
@@ -57,7 +57,7 @@ struct ActivityModel: Model {
 
     func lacks(_ mutation: ActivityMutation) -> Bool { self.mutation == mutation }
 
-    // MARK: - What can happen
+    // MARK: - Possible steps
 
     func steps(in state: ActivityState) -> [ActivityStep] {
         var steps: [ActivityStep] = []
@@ -77,7 +77,7 @@ struct ActivityModel: Model {
         let participant = state[party]
         switch participant.life {
         case .running:
-            // One Executor is as good as the other while both are away.
+            // While both are away, the two Executors are equivalent.
             let isOther = party == .secondExecutor && state.executor == ActivityState.Participant()
             if participant.phase == .away, !isOther { steps.append(party.isMain ? .start(party) : .push(party)) }
             if party.isMain, participant.wants {
@@ -123,7 +123,7 @@ struct ActivityModel: Model {
     /// Returns true if a call of an Executor waits for its message.
     func isAwaited(in state: ActivityState) -> Bool { parties.contains { !$0.isMain && state[$0].wants } }
 
-    // MARK: - What a participant does next
+    // MARK: - The next step of a participant
 
     private func addNext(of party: Party, in state: ActivityState, to steps: inout [ActivityStep]) {
         let participant = state[party]
@@ -157,7 +157,7 @@ struct ActivityModel: Model {
             steps.append(.stopped(party))
         case .stuck:
             if !state.isStopping { return steps.append(.commit(party, .publish)) }
-            // A Main that waits kills it: a core that is gone is better than one that may still run.
+            // A waiting Main kills it: an ended core is better than one that may still run.
             let isKilled = !setting.fences && !party.isMain && participant.seenRequest != .none
             if participant.stopped >= Self.stopBound, !isKilled { steps.append(.commit(party, .giveUp)) }
         }
@@ -173,7 +173,7 @@ struct ActivityModel: Model {
         }
     }
 
-    /// The request that an owner hears; a Main hears that of one that takes over.
+    /// The request that an owner obeys; a Main obeys that of a Main that takes over.
     func request(to owner: Party, in state: ActivityState) -> ActivityState.Request {
         guard let author = state.author, author != owner, asks(author, owner) else { return .none }
         return state.request

@@ -26,7 +26,7 @@ enum ActivityMutation: String, CaseIterable, Sendable {
     case noReplacement = "a Main that takes over and insists waits behind one that waits"
     case replacementWithoutAsking = "a Main replaces a request without asking whether it insists"
 
-    /// The setting in which it is found.
+    /// The setting in which the search finds it.
     var setting: ActivitySetting {
         switch self {
         case .mainWithoutBound: .otherClock

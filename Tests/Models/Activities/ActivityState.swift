@@ -27,7 +27,7 @@ struct ActivityState: Hashable {
 
     enum Core: UInt8 {
         case none, running, stopping
-        /// It was told to stop, and does not.
+        /// It was told to stop, and does not stop.
         case stuck
     }
 
@@ -77,16 +77,16 @@ struct ActivityState: Hashable {
         /// stood.
         var reason: Reason?
         var isReasonOver = false
-        /// For how many ticks it has been able to run, up to the longest that another may wait for it.
+        /// The ticks for which it has been able to run, up to the longest that another may wait for it.
         var ran = ActivityModel.answerBound
-        /// For how many of its ticks it has waited since its request, and since then for an owner that is not busy, and for one that
-        /// says that it stops.
+        /// The number of its ticks for which it has waited since its request; of those, since the owner was not busy;
+        /// and since the owner has published that it stops.
         var waited: UInt8 = 0
         var waitedIdle: UInt8 = 0
         var waitedStopping: UInt8 = 0
-        /// For how many of its ticks it has seen a challenge without an answer.
+        /// The number of its ticks for which it has seen a challenge without an answer.
         var silence: UInt8 = 0
-        /// For how many ticks its core has been told to stop.
+        /// The ticks since its core was told to stop.
         var stopped: UInt8 = 0
 
         var canRun: Bool { life == .running }

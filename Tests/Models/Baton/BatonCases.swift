@@ -23,7 +23,7 @@ struct BatonSetting: Sendable {
         name: "a host, a death, a freeze, and a second offer", hasHost: true, deaths: 1, freezes: 1, failures: 0,
         offers: 2)
 
-    /// A fault behind each step of the protocol, and each end that a baton can have.
+    /// A fault after each step of the protocol, and each possible end of a baton.
     var landmarks: [String] {
         var landmarks = ["goes on", "ended as lost", "at rest with the call"]
         landmarks += BatonState.participants.map { "applied by \(BatonState.names[$0])" }
@@ -43,7 +43,7 @@ struct BatonSetting: Sendable {
 }
 
 extension BatonMutation {
-    /// The setting in which it is found.
+    /// The setting in which the search finds it.
     var setting: BatonSetting {
         switch self {
         case .depositFirst, .depositBound, .hostKeeps, .hostViewIsNew, .hostWatches: .withHost

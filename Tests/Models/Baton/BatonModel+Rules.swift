@@ -24,7 +24,7 @@ extension BatonModel {
         if step == .tick { checkPassing(of: before, to: state, noting: &findings) }
     }
 
-    /// A baton that is offered is kept by each that the record names, for as long as that one runs.
+    /// Checks that each keeper in the record of an offered baton keeps it as long as the keeper runs.
     private func checkKeepers(_ state: BatonState, noting findings: inout Findings) {
         guard state.record == .offered, state.age(of: state.number) < Self.lifetime else { return }
         if !state.hasGiverFailed, state[Int(state.giver)].keeps != state.number {
@@ -36,7 +36,7 @@ extension BatonModel {
         }
     }
 
-    /// The rules for a moment at which time passes: each process that can run has done what it had to do.
+    /// Checks the rules when time passes: each process that can run has done its work.
     private func checkPassing(of before: BatonState, to state: BatonState, noting findings: inout Findings) {
         for number in BatonState.participants where before[number].life == .running {
             let (me, name) = (before[number], BatonState.names[number])
@@ -76,7 +76,7 @@ extension BatonModel {
         if state == before { checkRest(state, noting: &findings) }
     }
 
-    /// The rules for a state in which nothing more happens by itself.
+    /// Checks the rules for a state in which nothing more happens by itself.
     private func checkRest(_ state: BatonState, noting findings: inout Findings) {
         let runs = BatonState.participants.map { state[$0].life == .running }
         let canOwn = BatonState.participants.contains {

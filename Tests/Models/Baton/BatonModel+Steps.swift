@@ -13,7 +13,7 @@ extension BatonModel {
         }
         addStepsOfHost(in: state, to: &steps)
         let isIdle = steps.isEmpty
-        // A request may come at any time, and the faults too.
+        // A request may come at any time, and so may a fault.
         for number in [1, 2] where mayAsk(number, in: state) { steps.append(.ask(number)) }
         for number in BatonState.participants where state[number].life == .running && state.failuresLeft > 0 {
             if [.fetching, .prepared].contains(state[number].phase) { steps.append(.giveBack(number)) }
@@ -82,7 +82,7 @@ extension BatonModel {
     }
 
     /// Returns true if a running keeper has the baton, and false if none has. Nil if none answers yes and a frozen one
-    /// does not answer.
+    /// may have it.
     private func canBeHad(in state: BatonState) -> Bool? {
         let giver = state[Int(state.giver)]
         var keepers = [(giver.life, giver.keeps == state.number)]
@@ -91,7 +91,7 @@ extension BatonModel {
         return keepers.contains { $0.0 == .frozen } ? nil : false
     }
 
-    /// The steps of an owner that is asked, up to the end of its baton.
+    /// Adds the steps of an owner that was asked, up to the end of its baton.
     private func addStepsToGive(_ number: Int, in state: BatonState, to steps: inout [Step]) {
         let me = state[number]
         switch me.phase {
@@ -105,7 +105,7 @@ extension BatonModel {
             if state.hostLife == .dead || isOver { steps.append(.keepTimedOut(number)) }
         case .offering:
             steps.append(lacks == .oneCommit && state.owns(number) ? .release(number) : .offer(number))
-        // It owns again before the call is lost, where no Main waits.
+        // It owns again before the call is lost, if no Main waits.
         case .released where state.offered == me.awaits && me.awaits != 0 && lacks != .ownsAgain:
             addStepsToOwn(number, in: state, to: &steps)
         default: break

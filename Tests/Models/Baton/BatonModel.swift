@@ -12,12 +12,12 @@ struct BatonModel: Model {
         case quiet(Int)
         case deposit(Int), keep, heardKept(Int), keepTimedOut(Int)
         case offer(Int)
-        /// Only where the release is a commit of its own.
+        /// Only if the release is a separate commit.
         case release(Int)
         case acquire(Int), supersede(Int), removeRequest(Int)
         case look(Int)
         case fetch(Int), fetchFailed(Int), refuse(Int)
-        /// Its core fails before it has used the baton, so that it releases.
+        /// Its core fails before it has used the baton, so it releases.
         case giveBack(Int)
         case fail(Int), endLost(Int)
         case apply(Int)
@@ -36,7 +36,7 @@ struct BatonModel: Model {
     static let answerBound: UInt8 = 2
 
     let setting: BatonSetting
-    /// The protection that is taken out.
+    /// The protection that is left out.
     var lacks: BatonMutation?
 
     var initial: BatonState {
@@ -153,7 +153,7 @@ extension BatonModel {
         if lacks == .oldOwnerKeeps { state[number].keeps = 0 }
     }
 
-    /// The steps of one that owns, or believes it.
+    /// Performs the steps of a participant that owns, or believes that it owns.
     private func advance(_ number: Int, by step: Step, in state: inout BatonState, noting findings: inout Findings) {
         var me = state[number]
         defer { state[number] = me }

@@ -10,7 +10,7 @@ struct BatonState: Hashable {
 
     /// How far a participant is.
     enum Phase: UInt8 {
-        /// It wants nothing.
+        /// It has no goal.
         case idle
         /// It wants to own.
         case seeking
@@ -24,13 +24,13 @@ struct BatonState: Hashable {
         case offering
         /// It has released.
         case released
-        /// It has acquired, and has not looked whether there is a baton (step 5).
+        /// It has acquired, and has not checked for a baton (step 5).
         case starting
-        /// It asks for the duplicates (step 6).
+        /// It requests the duplicates (step 6).
         case fetching
-        /// It has them, and has sent nothing.
+        /// It has the duplicates, and has sent nothing.
         case prepared
-        /// It cannot use the baton, and is about to say so.
+        /// It cannot use the baton, and is about to record that.
         case failing
         /// It has no baton, and is about to end the calls of earlier ownerships.
         case endingLost
@@ -46,11 +46,11 @@ struct BatonState: Hashable {
         /// True if the end of its session is recorded.
         var isReaped = false
         var phase: Phase
-        /// The epoch that it believes to own under; 0 for none.
+        /// The epoch under which it believes to own; 0 for none.
         var epoch: UInt8 = 0
-        /// How long it has waited for an answer.
+        /// The time for which it has waited for an answer.
         var waited: UInt8 = 0
-        /// How long it has been frozen, counted up to the longest wait of another.
+        /// The time for which it has been frozen, up to the longest wait of another participant.
         var silent: UInt8 = 0
         /// The number of the baton of which its core has the descriptors and the bytes; 0 for none.
         var holds: UInt8 = 0

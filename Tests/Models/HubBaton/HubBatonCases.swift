@@ -34,7 +34,7 @@ struct HubBatonSetting: Sendable {
         name: "an older third, a cut and a death", thirdIsOlder: true, deaths: 1, cuts: 1)
     static let olderAndFreezes = HubBatonSetting(name: "an older third and two freezes", thirdIsOlder: true, freezes: 2)
 
-    /// A fault behind each step of the protocol, and each end that a baton can have.
+    /// A fault after each step of the protocol, and each possible end of a baton.
     var landmarks: [String] {
         var landmarks = ["goes on", "ended as lost", "at rest with the call"]
         landmarks += [HubBatonState.oldOwner, HubBatonState.newOwner].map { "applied by \(HubBatonState.names[$0])" }
@@ -57,7 +57,7 @@ struct HubBatonSetting: Sendable {
 }
 
 extension HubBatonMutation {
-    /// The setting in which it is found.
+    /// The setting in which the search finds it.
     var setting: HubBatonSetting {
         switch self {
         case .keepGuard, .applyRecordGuard, .expireCommit, .oldOwnerWatches, .ownsAgain, .hearsFirst: .forgery

@@ -21,7 +21,7 @@ extension HubBatonModel {
         if step == .tick { checkPassing(of: before, to: state, noting: &findings) }
     }
 
-    /// The rules for a moment at which time passes: each process that can run has done what it had to do.
+    /// Checks the rules when time passes: each process that can run has done its work.
     private func checkPassing(of before: HubBatonState, to state: HubBatonState, noting findings: inout Findings) {
         for number in HubBatonState.participants {
             let (me, name) = (before[number], HubBatonState.names[number])
@@ -51,7 +51,7 @@ extension HubBatonModel {
         if state == before { checkRest(state, noting: &findings) }
     }
 
-    /// The rules for a state in which nothing more happens by itself.
+    /// Checks the rules for a state in which nothing more happens by itself.
     private func checkRest(_ state: HubBatonState, noting findings: inout Findings) {
         let isThere = HubBatonState.participants.map { state[$0].life == .running && !state[$0].isOver }
         let canOwn = HubBatonState.participants.contains {

@@ -110,7 +110,7 @@ extension HubBatonModel {
             let me = state[number]
             let isGone = me.life == .dead || me.away >= Self.lease && !isAtFiles(number)
             if isGone, !me.isOver { steps.append(.reap(number)) }
-            // A request of one that was cut off does not arrive; that of one that has died or is frozen may.
+            // The request of a participant that was cut off does not arrive; that of a dead or frozen one may.
             guard me.life != .cutOff, !me.isOver else { continue }
             if me.mail == .keep { steps.append(.keep) }
             if me.mail == .fetch { steps.append(.fetch(number)) }

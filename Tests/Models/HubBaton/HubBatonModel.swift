@@ -28,12 +28,12 @@ struct HubBatonModel: Model {
     /// How long a baton lives, and how long the waits are, in ticks.
     static let lifetime: UInt8 = 3
     static let bound: UInt8 = 1
-    /// A lease, and from when on a core that is cut off stops.
+    /// A lease, and the time after which a core that is cut off stops.
     static let lease: UInt8 = 3
     static let doubt: UInt8 = 2
 
     let setting: HubBatonSetting
-    /// The protection that is taken out.
+    /// The protection that is left out.
     var lacks: HubBatonMutation?
 
     var initial: HubBatonState {
@@ -89,7 +89,7 @@ extension HubBatonModel {
         check(state, after: step, from: before, noting: &findings)
     }
 
-    /// The participant that has taken a step; the old owner for those that have one place alone.
+    /// Returns the participant that takes a step; the old owner for steps that only one participant can take.
     private func actor(of step: Step) -> Int {
         switch step {
         case .acquire(let number), .supersede(let number), .removeRequest(let number), .fail(let number),
@@ -208,7 +208,7 @@ extension HubBatonModel {
 
     private func refresh(_ state: inout HubBatonState) { state.hubView = state.view }
 
-    /// The steps of one that owns, or believes it.
+    /// Performs the steps of a participant that owns, or believes that it owns.
     private func advance(
         _ number: Int, by step: Step, in state: inout HubBatonState, noting findings: inout Findings
     ) {
@@ -216,7 +216,7 @@ extension HubBatonModel {
         defer { state[number] = me }
         switch step {
         case .look:
-            // An older one does not know the record, and ends all calls.
+            // An older version does not know the record, and ends all calls.
             guard state.record == .offered, !isOlder(number) else { return me.phase = .endingLost }
             if isAtFiles(number) { return me.phase = .failing }
             if me.hasBytes { return me.phase = .prepared }
@@ -281,7 +281,7 @@ extension HubBatonModel {
             me.mustHangUp = false
             state.isHungUp = true
         default:
-            // Its session is over: its core learns that the outcome of its baton is unknown.
+            // Its session has ended: its core learns that the outcome of its baton is unknown.
             if me.awaits {
                 findings.reaches("unknown")
                 if lacks == .unknownIsQuiet { me.mustHangUp = true }

@@ -5,14 +5,14 @@
 struct HubBatonState: Hashable {
     enum Life: UInt8 {
         case running, frozen
-        /// It runs, and neither sends to the hub nor hears of it.
+        /// It runs, and can neither send to the hub nor receive from it.
         case cutOff
         case dead
     }
 
     /// How far a participant is.
     enum Phase: UInt8 {
-        /// It wants nothing.
+        /// It has no goal.
         case idle
         /// It wants to own.
         case seeking
@@ -28,25 +28,25 @@ struct HubBatonState: Hashable {
         case offered
         /// It has released.
         case released
-        /// It has acquired, and has not looked whether there is a baton (step 5).
+        /// It has acquired, and has not checked for a baton (step 5).
         case starting
-        /// It asks the hub for the bytes (step 6).
+        /// It requests the bytes from the hub (step 6).
         case fetching
-        /// It has them, and has sent nothing.
+        /// It has the bytes, and has sent nothing.
         case prepared
-        /// It cannot use the baton, and is about to say so.
+        /// It cannot use the baton, and is about to record that.
         case failing
         /// It has no baton, and is about to end the calls of earlier ownerships.
         case endingLost
-        /// The commit that gives it the call is done (step 7), and it has not heard so.
+        /// The commit that gives it the call has succeeded (step 7), but it does not know that yet.
         case applying
-        /// It has heard so, and has sent nothing.
+        /// It knows that the commit has succeeded, and has sent nothing.
         case applied
         /// Its core runs without the call.
         case running
         /// Its core has stopped because it was cut off, and it is about to release.
         case stopped
-        /// Its session is over, or it is dead.
+        /// Its session has ended, or it is dead.
         case gone
     }
 
@@ -64,11 +64,11 @@ struct HubBatonState: Hashable {
         /// True if the end of its session is recorded.
         var isOver = false
         var phase: Phase
-        /// The epoch that it believes to own under; 0 for none.
+        /// The epoch under which it believes to own; 0 for none.
         var epoch: UInt8 = 0
-        /// How long it has waited for an answer.
+        /// The time for which it has waited for an answer.
         var waited: UInt8 = 0
-        /// For how long the hub has not heard of it, up to the lease.
+        /// The time since the hub last received from it, up to the lease.
         var away: UInt8 = 0
         var mail = Mail.none
         /// True if its core has the bytes, from the hub or of its own.
@@ -101,9 +101,9 @@ struct HubBatonState: Hashable {
     var hubHas = false
     /// True if the hub's bytes came from a session that does not own.
     var isForged = false
-    /// For how long the hub has kept the baton, by its own running time.
+    /// The time for which the hub has kept the baton, in the hub's running time.
     var hubAge: UInt8 = 0
-    /// The entries as the hub knows them. It sees changes by participants at the files later.
+    /// The entries as the hub knows them. Changes by participants at the files reach it later.
     var hubView = View()
 
     var owner: UInt8 = 1

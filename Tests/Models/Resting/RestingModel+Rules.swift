@@ -56,7 +56,7 @@ extension RestingModel {
         }
     }
 
-    /// The rest of a Main that could run is ended by that Main alone.
+    /// Only the Main itself ends its rest, if it could run.
     private func judgeEndOfRest(by party: Party, in state: RestingState, noting findings: inout Findings) {
         guard let sleeper = state.rest, sleeper != party else { return }
         if state[sleeper].canRun, state[sleeper].ran >= Self.wakeBound {
@@ -94,7 +94,7 @@ extension RestingModel {
 
     func tick(in state: inout RestingState, noting findings: inout Findings) {
         judgeRest(in: state, noting: &findings)
-        // An answer is believed for a tick.
+        // An answer counts for a tick.
         if state.challenge == .answered {
             setChallenge(.none, in: &state)
         }

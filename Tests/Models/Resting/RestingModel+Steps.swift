@@ -74,7 +74,7 @@ extension RestingModel {
         if state.push == .awaited { state.push = .inHand }
     }
 
-    // MARK: - What a process does
+    // MARK: - The steps of a process
 
     private func move(_ party: Party, _ move: Move, in state: inout RestingState, noting findings: inout Findings) {
         switch move {
@@ -88,7 +88,7 @@ extension RestingModel {
             state[party].phase = .owning
             findings.reaches("an offer was refused")
         case .fallAsleep:
-            // It waits first, and looks then: the wake may have come before.
+            // It waits first, and reads then: the wake may have come before.
             state[party].phase = state.wake != .none && !lacks(.noLookBeforeSleep) ? .waking : .asleep
             state[party].slept = 0
             state[party].signals = 0
@@ -151,7 +151,7 @@ extension RestingModel {
     ) {
         switch commit {
         case .offer:
-            // It looks at once: as an owner it goes on, and else it has lost.
+            // It reads at once: as an owner it continues, otherwise it has lost the ownership.
             state[party].phase = .owning
             state[party].core = state[party].isInForce ? .running : .quiet
         case .resume:
@@ -241,7 +241,8 @@ extension RestingModel {
         (state[party].waited, state[party].wakeWaited, state[party].silence, state[party].sought) = (0, 0, 0, 0)
     }
 
-    /// The rules have asked whether it may be so: the cores stop when their processes hear of it, as that of a frozen owner.
+    /// The cores stop when their processes learn of it, like the core of a frozen owner. The rules have checked that
+    /// this is allowed.
     private func supersedeCores(but party: Party, in state: inout RestingState) {
         for other in parties where other != party && state[other].core != .none { state[other].isSuperseded = true }
     }
@@ -287,7 +288,7 @@ extension RestingModel {
             changed(.rest, by: party, in: &state)
             signal(in: &state, but: party)
         }
-        // A wake names the rest that it is about, so it ends with that.
+        // A wake names its rest, so it ends with the rest.
         if state.wake != .none {
             state.wake = .none
             changed(.wake, by: party, in: &state)

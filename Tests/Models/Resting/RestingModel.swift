@@ -6,7 +6,7 @@ struct RestingSetting: Hashable, Sendable {
     var takesOver = false
     var deaths: UInt8 = 0
     var freezes: UInt8 = 0
-    /// How many signals to a Main at rest are lost.
+    /// The number of signals to a Main at rest that may be lost.
     var losses: UInt8 = 0
     /// The landmarks that the design has to reach in this setting.
     var landmarks: [String] = []
@@ -23,16 +23,17 @@ struct RestingModel: Model {
 
     /// For how many ticks an owner may leave a challenge unanswered (500 ms).
     static let answerBound: UInt8 = 2
-    /// For how many a Main may take to resume, `wake.bound` (2 s). The wake is repeated after half of them.
+    /// The ticks that a Main may take to resume, `wake.bound` (2 s). The wake is repeated after half of them.
     static let wakeBound: UInt8 = 4
-    /// For how many an offer stands that no holder takes (500 ms).
+    /// The ticks for which an offer lasts that no holder accepts (500 ms).
     static let offerBound: UInt8 = 2
-    /// For how many an owner that was asked may take (500 ms).
+    /// The ticks that an owner that was asked may take (500 ms).
     static let handoverBound: UInt8 = 2
-    /// After how many a Main at rest reads by itself (60 s). It is the longest bound, so that only steps without
+    /// The ticks after which a Main at rest reads by itself (60 s). It is the longest bound, so that only steps without
     /// another way depend on it.
     static let idleBound: UInt8 = 6
-    /// For how many a push may wait after the last fault, and a Main that seeks. No lower number is kept.
+    /// The ticks for which a push, and a Main with a goal, may wait after the last fault. A lower number would be
+    /// violated.
     static let pushBound: UInt8 = 7
     static let seekBound: UInt8 = 7
 
@@ -53,7 +54,7 @@ struct RestingModel: Model {
 
     func lacks(_ mutation: RestingMutation) -> Bool { self.mutation == mutation }
 
-    // MARK: - What can happen
+    // MARK: - Possible steps
 
     func steps(in state: RestingState) -> [RestingStep] {
         var steps: [RestingStep] = []
@@ -108,9 +109,9 @@ struct RestingModel: Model {
         party == .holder || state[party].phase != .away || state[party].core != .none
     }
 
-    // MARK: - What a participant does next
+    // MARK: - The next step of a participant
 
-    /// The one thing that a participant does next; nil if it has nothing to do before something happens.
+    /// Returns the next step of a participant; nil if it has none before another event.
     func next(of party: Party, in state: RestingState) -> RestingStep? {
         let participant = state[party]
         guard participant.canRun else { return nil }
@@ -185,7 +186,7 @@ struct RestingModel: Model {
     private func own(_ party: Party, in state: RestingState) -> RestingStep? {
         let myself = state[party]
         if state.owner != party { return lost(party, in: state) }
-        // The core at rest of a Main that has acquired again: its epoch is over.
+        // The core at rest of a Main that has acquired again: its epoch has ended.
         if myself.core != .none, !myself.isInForce {
             return lacks(.coreBesideRest) ? .decide(party, .startCore) : .move(party, .stopCore)
         }
@@ -199,7 +200,7 @@ struct RestingModel: Model {
 
     private func awaitTake(_ party: Party, in state: RestingState) -> RestingStep? {
         if state.owner == .holder, state.rest == party { return .move(party, .fallAsleep) }
-        // The holder may have taken it, and have ended since.
+        // The holder may have accepted it, and have ended since.
         if state.owner != party { return wake(party, in: state) }
         if lacks(.sleepBeforeTake) { return .move(party, .fallAsleep) }
         if state.rest != party { return .move(party, .goOn) }

@@ -20,7 +20,7 @@ enum Commit: UInt8, Hashable {
     case acquire, acquirePastRest, supersede, fence, ask, removeRequest, challenge, answer, release, startCore
     // Of a Main that rests.
     case offer, withdraw, resume, reacquire, letGo
-    // Of the holder.
+    // Commits of a Main that rests.
     case take, refuse, releaseOfDead, releaseOfSilent
     // Of the holder, and of each that waits.
     case wake, wakeAgain
@@ -74,12 +74,12 @@ enum Move: UInt8, Hashable {
 /// One participant.
 struct Participant: Hashable {
     enum Life: UInt8 {
-        /// `dead`: the process has ended, and the end is not recorded yet. `gone`: the session is over.
+        /// `dead`: the process has ended, and the end is not recorded yet. `gone`: the session has ended.
         case running, frozen, dead, gone
     }
 
     enum Phase: UInt8 {
-        /// It takes no part, or holds for a Main if it is the holder.
+        /// It does not take part; the holder holds for a Main.
         case away
         case seeking, owning
         /// A Main on its way to rest: it is about to offer, has offered, or rests.
@@ -105,25 +105,25 @@ struct Participant: Hashable {
     var pending: Commit?
     /// The entries that have not changed since that decision.
     var unchanged: Keys = []
-    /// How many changes that a Main at rest waits for have reached it since it looked.
+    /// The number of awaited changes that have reached a Main at rest since its last read.
     var signals: UInt8 = 0
-    /// True if it has a reason of its own to wake: data on a kept socket, its user, its keep-alive.
+    /// True if it has its own reason to wake: data on a kept socket, its user, its keep-alive.
     var hasReason = false
     /// True if the owner that it has asked was at rest then.
     var askedAtRest = false
     /// True if this second Main has been opened before.
     var wasOpened = false
-    /// For how many ticks it has been able to run.
+    /// The ticks for which it has been able to run.
     var ran: UInt8 = 0
     /// For how many of its ticks its offer or its request has stood.
     var waited: UInt8 = 0
-    /// For how many of its ticks it has seen a wake without a resume.
+    /// The number of its ticks for which it has seen a wake without a resume.
     var wakeWaited: UInt8 = 0
-    /// For how many of its ticks it has seen a challenge without an answer.
+    /// The number of its ticks for which it has seen a challenge without an answer.
     var silence: UInt8 = 0
-    /// For how many ticks a Main at rest has not looked.
+    /// The ticks since the last read of a Main at rest.
     var slept: UInt8 = 0
-    /// For how many ticks since the last fault it has sought ownership.
+    /// The ticks since the last fault for which it has sought ownership.
     var sought: UInt8 = 0
 
     var canRun: Bool { life == .running }
@@ -157,7 +157,7 @@ struct RestingState: Hashable {
         case awaited
     }
 
-    // The store. At rest is an owner's entry of the holder beside a record of rest.
+    // The store. During a rest, the owner's entry is that of the holder, and there is a record of the rest.
     var owner: Party?
     /// The Main that offers ownership to a holder, or rests. Lives with its session.
     var rest: Party?

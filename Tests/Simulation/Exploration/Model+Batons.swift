@@ -5,10 +5,10 @@ internal import CoreAPI
 ///
 /// Source: contract C25.
 extension Model {
-    /// True if the pending request takes the open call.
+    /// True if the pending request accepts the open call.
     var isTaken: Bool { store.view.baton == nil && store.view.handover?.record.takes.isEmpty == false }
 
-    /// Gives the baton of a core that has the call and stops for a Main that takes it.
+    /// Gives the baton of a core that has the call and stops for a Main that accepts it.
     mutating func giveBaton(of core: Core, by number: Int) {
         let machine = participants[number].machine
         guard core.hasCall, machine.core?.epoch == core.epoch, machine.holding?.epoch == core.epoch,
@@ -34,7 +34,7 @@ extension Model {
         }
     }
 
-    /// The core that has a baton applies it, or says that it cannot, in one commit.
+    /// Makes the core that has a baton apply it, or refuse it, in one commit.
     mutating func useBaton(_ number: Int, applies: Bool) {
         guard let index = participants[number].cores.indices.last, let revision = participants[number].cores[index].gets
         else { return }
@@ -63,7 +63,7 @@ extension Model {
         participants.firstIndex { !$0.isDead && $0.cores.contains(where: \.hasCall) }
     }
 
-    /// A baton is over soon after its time, where the participant can run that gave it.
+    /// Ends a baton soon after its deadline, if the participant that gave it can run.
     mutating func ageBaton() {
         let giver = store.view.baton.flatMap { standing in
             participants.first { $0.machine.given?.record.epoch == standing.record.epoch }

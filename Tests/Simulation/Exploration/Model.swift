@@ -18,13 +18,13 @@ struct Model {
         case coreStopped(Int)
         /// Its core begins an activity, or ends the open one.
         case begin(Int), end(Int)
-        /// Its core goes on with the call of a baton, or says that it cannot.
+        /// Its core continues the call of a baton, or refuses it.
         case apply(Int), fail(Int)
         /// Its goal is to own from now on, or no longer.
         case want(Int), leave(Int)
         /// It stops waiting for activities.
         case insist(Int)
-        /// The core of this Main was made quiet, and it wants to rest; or it wants to be awake.
+        /// The core of this Main was made quiet, and the Main wants to rest; or it wants to resume.
         case rest(Int), resume(Int)
         case freeze(Int), thaw(Int), die(Int)
         /// The end of its session is recorded.
@@ -87,12 +87,13 @@ struct Model {
         rules.stopTimeout = tickLength * 2
         rules.answerBound = tickLength * 2
         rules.busyAnswerBound = tickLength * 4
-        // No longer than the time until it asks again, so that there is only one phase of it.
+        // As long as the time until it asks again, so that a poll has only one phase.
         rules.answerLifetime = tickLength
         rules.challengeSpread = .zero
         rules.lookInterval = tickLength
         rules.burialInterval = tickLength
-        // As often as it waits: the model loses no wake-ups, and each phase of a poll would be a state of its own.
+        // As often as it waits: the model loses no wake-ups, and each further phase of a poll would be a separate
+        // state.
         rules.idleInterval = tickLength
         rules.killBound = tickLength * 2
         rules.retryInterval = tickLength
@@ -313,7 +314,7 @@ struct Model {
             actions.append(.rest(number))
         }
         if participant.machine.isAtRest, participant.machine.wantsRest { actions.append(.resume(number)) }
-        // A Main that is awake has answered its call.
+        // An awake Main has answered the challenge already.
         if !participant.isMain, participant.machine.wish == .own, let owner = store.view.owner,
             owner.record.role == .main, store.view.sleeper == nil, owner.record.state == .running,
             countedRuns > Self.settled
@@ -732,7 +733,7 @@ struct Model {
         }
     }
 
-    /// Checks that the rest of a Main that could resume is ended by that Main alone.
+    /// Checks that only the Main itself ends its rest, if it could resume.
     private mutating func judgeEnd(of rest: Standing<RestRecord>, by number: Int) {
         guard rest.session != participants[number].machine.myself.session,
             let sleeper = participants.firstIndex(where: { $0.machine.myself.session == rest.session }),
@@ -741,7 +742,7 @@ struct Model {
         broke("C26", "Main \(sleeper) could resume, and participant \(number) ends its rest")
     }
 
-    /// Checks that an offer that was taken is not taken back.
+    /// Checks that an accepted offer is not withdrawn.
     private mutating func judgeOffer(_ before: OwnershipView, by number: Int) {
         guard let sleeper = before.sleeper, sleeper.session == participants[number].machine.myself.session,
             store.view.rest == nil, store.view.owner?.claim == before.owner?.claim,

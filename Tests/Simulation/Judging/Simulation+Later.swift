@@ -29,8 +29,9 @@ extension Simulation {
 
     /// Checks that a waiting participant has replaced one that was frozen for seconds.
     ///
-    /// Each frozen holder takes the waiting ones a time of its own. While a Main's request is pending, they wait for
-    /// its author (contract C3), so the author's silence counts; the owner's counts again after the request has ended.
+    /// Each frozen holder costs the waiting participants a separate time. While a Main's request is pending, they wait
+    /// for its author (contract C3), so the author's silence counts; the owner's counts again after the request has
+    /// ended.
     private mutating func judgeFrozen(_ number: Int, _ claim: Revision, _ since: UInt64) {
         let holder = members[number]
         guard holder.isAlive, holder.isFrozen(at: clock), holder.runsSince < since, schedule.weather.lostWakeUps == 0
@@ -99,7 +100,7 @@ extension Simulation {
     mutating func watchOver(_ handover: Standing<HandoverRecord>) {
         guard let number = member(handover.session), let owner = present.owner else { return }
         granted[handover.claim] = bound(of: present, on: owner.claim)
-        // A core gives no baton before it has heard of its last.
+        // A core gives no baton before it knows the outcome of its last one.
         let mayMove = member(owner.session).map { members[$0].machine.given == nil } ?? true
         let activities =
             handover.record.insists
@@ -125,7 +126,7 @@ extension Simulation {
             canAct(members[number], for: clock - since - 1_000_000)
         else { return }
         guard heldUpAnew[epoch] ?? 0 <= since else { return }
-        // Calls that the owner's core has got with a baton since keep it. Their end is watched anew.
+        // Calls that the owner's core has since taken over with a baton keep it. Their end is checked separately.
         let hasCalls = cores.contains { $0.epoch == epoch && $0.hasApplied }
         guard !hasCalls || present.handover?.record.insists == true || busyEnd(of: epoch) <= since else { return }
         broke("C3: \(members[number].name) asked epoch \(epoch) for ownership \((clock - since) / 1_000_000) ms ago")

@@ -31,7 +31,7 @@ extension Simulation {
         return holder.runs && holder.epoch == present.owner?.claim
     }
 
-    /// Checks that the calls of former ownerships are on record as lost when a core starts, but for those that it gets.
+    /// Checks that the calls of former ownerships, except those of its baton, are recorded as lost when a core starts.
     func judgeCalls(atStartOf core: Int) {
         let spared = cores[core].gets?.record.calls ?? []
         for dialog in dialogs where dialog.isOpen && !spared.contains(dialog.id.text) {
@@ -40,7 +40,7 @@ extension Simulation {
         }
     }
 
-    /// Validates the commit with which a core goes on with the calls of a baton.
+    /// Validates the commit with which a core takes over the calls of a baton.
     mutating func judgeApplied(_ before: OwnershipView, by number: Int) {
         activitiesChangedAt = clock
         guard let core = members[number].cores.last, let gets = cores[core].gets else {
@@ -90,7 +90,7 @@ extension Simulation {
         }
     }
 
-    /// Schedules the check that a baton that is offered does not stand for long.
+    /// Schedules the check that an offered baton ends in time.
     mutating func watchOver(batonOf number: Int, _ baton: Revision) {
         queue.insert(.judge(.offered(number, baton: baton.rawValue)), at: clock + Self.settling)
     }

@@ -44,16 +44,16 @@ extension Simulation {
         }
     }
 
-    /// Checks that the rest of a Main that could resume is ended by that Main alone.
+    /// Checks that only the Main itself ends its rest, if it could resume.
     private mutating func judgeEnd(of rest: Standing<RestRecord>, by number: Int) {
         guard let sleeper = member(rest.session), sleeper != number else { return }
-        // The quiet core is stopped as one that was superseded.
+        // The quiet core is stopped like a superseded one.
         queue.insert(.judge(.fenced(sleeper, epoch: rest.record.epoch.rawValue)), at: clock + 400_000_000)
         guard canAct(members[sleeper], for: promised.wakeBound.clampedNanoseconds) else { return }
         broke("C26: \(members[sleeper].name) could resume, and \(members[number].name) ends its rest")
     }
 
-    /// Checks that a core goes on only where its Main owns again, or the rest is over in any case.
+    /// Checks that a core resumes only if its Main owns again, or the rest has ended in any case.
     mutating func judgeResume(of epoch: Revision, by number: Int) {
         guard let owner = present.owner, owner.claim == epoch else { return }
         check(

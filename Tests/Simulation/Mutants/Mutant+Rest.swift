@@ -89,7 +89,7 @@ extension OwnershipMachine {
 }
 
 extension Directive {
-    /// The epoch that a commit tells of last.
+    /// The last epoch in the timeline entries of a commit.
     fileprivate var epoch: Revision? {
         guard case .commit(let transition) = self else { return nil }
         return transition.stories.last?.epoch

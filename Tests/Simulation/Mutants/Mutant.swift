@@ -7,7 +7,7 @@ package struct Mutant: Sendable {
     package let name: String
     /// Changes the times and choices.
     var changeRules: (@Sendable (inout OwnershipRules) -> Void)?
-    /// Changes those of Mains only.
+    /// Changes the rules of Mains only.
     var changeMainRules: (@Sendable (inout OwnershipRules) -> Void)?
     /// Damages a machine's directive; returns nil to drop it.
     var changeDirective: (@Sendable (Directive, Move, OwnershipMachine) -> Directive?)?
@@ -37,9 +37,9 @@ package struct Mutant: Sendable {
     var leavesLostCalls = false
     /// Its cores end the calls of the baton that they get, too.
     var sparesNoCalls = false
-    /// Its cores do not ask whether a Main has asked when a call ceases to move.
+    /// Its cores do not check for a Main's request when a call ceases to move.
     var movesAsItLikes = false
-    /// Its cores take commands that were taken.
+    /// Its cores take commands that were already taken.
     var takesCommandsAgain = false
     /// Its cores take expired commands.
     var takesLateCommands = false

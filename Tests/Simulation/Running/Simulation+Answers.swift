@@ -29,7 +29,7 @@ extension Simulation {
         let name = ItemName(messages[message].callID.text)
         var transaction = Transaction()
         guard (try? inbox.mailbox.addTake(of: entry, item: name, to: &transaction)) != nil else { return }
-        // The commit that takes the message takes the expectation back.
+        // The commit that takes the message also removes the expectation.
         if members[number].expected.forget(name, as: call),
             let key = try? Expectation.key(of: name, for: members[number].session)
         {
@@ -54,7 +54,7 @@ extension Simulation {
             if calls[call].wait.isExpected {
                 members[number].expected.expect(name, before: calls[call].wait.deadline, as: call)
             }
-            // The call throws. A message that it may have taken stays with its session.
+            // The call throws. Its session keeps a message that it may have taken.
             disturb(for: 1_000_000)
             end(call)
         }

@@ -22,7 +22,7 @@ extension Simulation {
         guard standing.record.deadline > now, standing.record.bootID == bootID,
             isKept && !isFrozen || schedule.weather.keepsAtHost
         else {
-            // A keeper that is stopped is asked for 500 ms.
+            // A request to a stopped keeper takes 500 ms.
             guard isKept, isFrozen, !cores[core].hasAsked else {
                 return failBaton(standing, of: core, in: number, because: "no process keeps it")
             }
@@ -34,14 +34,14 @@ extension Simulation {
         endLostCalls(before: core, of: number)
     }
 
-    /// Applies the baton that a core has, or says that it cannot, while the core starts.
+    /// Applies or refuses the baton of a core while the core starts.
     mutating func useBaton(_ core: Int, of number: Int) {
         guard let standing = cores[core].gets, !cores[core].isEnding, cores[core].phase == .starting else { return }
         if !cores[core].isApplyUnclear, goesWrong(schedule.weather.refusedBatons, for: number, .refusedBatons) {
             cores[core].gets = nil
             return failBaton(standing, of: core, in: number, because: "its core has not applied it")
         }
-        // A core that is to stop begins nothing.
+        // A core that must stop begins nothing.
         guard members[number].machine.core?.mayRun == true else { return cores[core].gets = nil }
         let epoch = cores[core].epoch
         let open = callKeys(of: standing.record).compactMap(openRecord)
@@ -61,7 +61,7 @@ extension Simulation {
             switch failure.condition.key {
             case OwnershipKey.owner: fenced(core)
             case OwnershipKey.baton:
-                // Nothing else lets an older call be this ownership's.
+                // Only applying a baton makes a call of an earlier owner belong to this ownership.
                 let own = open.map(\.entry).filter { !$0.isOlder(than: epoch) }.map(\.key)
                 guard !cores[core].isApplyUnclear || own.isEmpty else { return goOn(with: own, in: core, of: number) }
                 cores[core].gets = nil
@@ -86,13 +86,13 @@ extension Simulation {
         hasStarted(core, of: number)
     }
 
-    /// Says that a baton cannot be used, and ends its calls.
+    /// Records that a baton cannot be used, and ends its calls.
     private mutating func failBaton(
         _ standing: Standing<BatonRecord>, of core: Int, in number: Int, because reason: String
     ) {
         var transaction = Transaction(guards: [.revision(OwnershipKey.baton, standing.revision)])
         if member(standing.session).map({ members[$0].isBuried || !members[$0].isOpen }) ?? true {
-            // Its author removes it, and would not if it is gone.
+            // The author of the baton removes its record, unless the author has ended.
             transaction.delete(OwnershipKey.baton)
         } else {
             var record = standing.record
@@ -171,7 +171,7 @@ extension Simulation {
         proceed(number)
     }
 
-    /// A core ends the calls of its baton over the network, where they are its own.
+    /// Makes a core end the calls of its baton over the network, if they are its own.
     private mutating func hangUp(_ record: BatonRecord, _ end: BatonEnd, by number: Int) {
         judgeEnd(of: record, end, by: number)
         guard end.isOwn else { return }

@@ -15,9 +15,9 @@ extension Simulation {
         case beginning, ending
         /// A call begins or ceases to move.
         case moving
-        /// A command for a call is sent, taken, finished and taken back.
+        /// A command for a call is sent, taken, finished and withdrawn.
         case sendingCommand, takingCommand, finishingCommand, withdrawingCommand
-        /// A core goes on with calls, says that it cannot, or ends those of former ownerships.
+        /// A core takes over calls, refuses them, or ends those of former ownerships.
         case applying, failingBaton, losing
         case taking(message: Int), acknowledging(message: Int), givingBack
         case expecting(call: Int), forgetting
@@ -65,7 +65,7 @@ extension Simulation {
         case .record(let effect, .committed):
             let before = present
             applied(effect, by: number)
-            // By a rest the ownership moves under its epoch.
+            // In a rest, the ownership moves without a new epoch.
             if before.owner?.claim != present.owner?.claim || before.owner?.session != present.owner?.session {
                 letRacersGoOn(by: number)
             }

@@ -45,7 +45,7 @@ extension Simulation {
         guard case let number = cores[core].member, cores[core].phase != .over else { return }
         if cores[core].isQuiet {
             switch event {
-            // It is no code of the core that notices these.
+            // The core's own code does not handle these.
             case .receive: return wakeForData(core, of: number)
             case .failed: return cores[core].problem = "it lost its connection"
             case .stopped, .leaveCritical, .endActivity, .endCall: break
@@ -85,7 +85,7 @@ extension Simulation {
         switch commit(Transaction().guarded(by: epoch), of: number, for: .announcing(epoch)) {
         case .committed: break
         case .refused:
-            // Its ownership is over: the next check notices that.
+            // Its ownership has ended, which the next check detects.
             endCore(core)
             return setAlarm(of: number, to: clock + 1000)
         case .failed, .unknown:
@@ -104,7 +104,7 @@ extension Simulation {
         }
         var start = members[number].random.time(1..<200)
         if let gets = cores[core].gets, members[number].random.once(in: 3) {
-            // Some cores come to their batons at the very moment at which the time of these is over.
+            // Some cores begin to use their batons exactly at the deadline.
             let left = Int(now.duration(to: gets.record.deadline).clampedNanoseconds / 1000)
             let isLast = left < 3_000_000 && members[number].random.once(in: 2)
             start = isLast ? left + members[number].random.time(0..<2) : members[number].random.time(200..<1500)

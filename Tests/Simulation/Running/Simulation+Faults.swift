@@ -105,7 +105,7 @@ extension Simulation {
         disturbedUntil = max(disturbedUntil, until + 1_000_000_000)
     }
 
-    /// Makes the machine sleep: its clock goes on, and timers fire after it.
+    /// Makes the machine sleep: its clock continues, and timers fire after the sleep.
     mutating func sleep(for duration: Int) {
         guard !isQuiet else { return }
         count(.sleeps)

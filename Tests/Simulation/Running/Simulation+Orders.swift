@@ -63,7 +63,7 @@ extension Simulation {
         schedule(.core(holder, .readCommands(dialog)), after: stepTime(of: cores[holder].member))
     }
 
-    /// Reads how far the holder is, to take the command back behind that.
+    /// Reads the holder's progress, in order to withdraw the command after that.
     private mutating func readProgress(of order: Int) {
         let entry = progress(of: order)
         guard let withdrawing = try? Transaction.withdrawing(orders[order].key, after: entry) else { return }
@@ -81,14 +81,14 @@ extension Simulation {
             judgeOutcome(of: order, progress)
         case .refused: schedule(.order(order, .read), after: stepTime(of: number))
         case .failed: schedule(.order(order, .read), after: 100_000)
-        // Its sender hears that the store failed.
+        // The sender gets the error of the store.
         case .unknown: orders[order].isOver = true
         }
     }
 
     // MARK: - The holder
 
-    /// Looks for a command that a core may take.
+    /// Searches for a command that a core may take.
     mutating func readCommands(for dialog: Int, by core: Int, in number: Int) {
         guard cores[core].phase == .running, !cores[core].isEnding, cores[core].dialogs.contains(dialog) else { return }
         let sight = sight(of: dialog)
@@ -121,7 +121,7 @@ extension Simulation {
             if failure.condition.key == OwnershipKey.owner { return fenced(core) }
             schedule(.core(core, .readCommands(dialog)), after: stepTime(of: number))
         case .failed: schedule(.core(core, .readCommands(dialog)), after: 100_000)
-        // It is not known whether it was taken, so it is not carried out.
+        // The core does not know whether it took the command, so it does not carry it out.
         case .unknown: break
         }
     }

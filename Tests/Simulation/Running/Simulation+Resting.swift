@@ -18,7 +18,7 @@ extension Simulation {
         schedule(.core(core, .quiet), after: members[number].random.time(0..<100))
     }
 
-    /// The core is quiet: from here on the machine tells it to go on, or to stop.
+    /// Records that the core is quiet: from now on the machine resumes it or stops it.
     mutating func becomeQuiet(_ core: Int, of number: Int) {
         guard cores[core].phase == .running, !cores[core].isEnding, members[number].machine.core?.phase == .running,
             members[number].machine.core?.epoch == cores[core].epoch
@@ -58,7 +58,7 @@ extension Simulation {
         for message in messages.indices where messages[message].isHeld { send(message, to: core) }
     }
 
-    /// Data comes for a quiet core. Its Main is told by the process that keeps its sockets, or by the holder.
+    /// Delivers data for a quiet core. The process that keeps its sockets, or the holder, wakes its Main.
     mutating func wakeForData(_ core: Int, of number: Int) {
         guard members[number].machine.isAtRest, members[number].random.once(in: 2),
             let owner = present.owner, owner.claim == cores[core].epoch, let holder = member(owner.session),

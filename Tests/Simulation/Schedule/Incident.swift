@@ -11,7 +11,7 @@ package struct Incident: Hashable, Sendable {
         case close(member: Int)
         /// A push wakes a member for a message, with its deadline in microseconds.
         case push(member: Int, message: Int, deadline: Int, insists: Bool)
-        /// A message comes to the server.
+        /// A message arrives at the server.
         case arrive(message: Int)
         /// The running core of a member fails.
         case failCore(member: Int)
@@ -26,7 +26,7 @@ package struct Incident: Hashable, Sendable {
         case freezeAtCommit(member: Int, skipping: Int, duration: Int)
         /// The store refuses every commit of a member, for a number of microseconds.
         case trouble(member: Int, duration: Int)
-        /// The machine sleeps: the clock of all members goes on.
+        /// The machine sleeps: the clock of all members continues.
         case sleep(duration: Int)
         /// The machine restarts: no member survives, the store stays, the clock starts again.
         case reboot

@@ -115,10 +115,10 @@ struct SimulatedCore {
     var request: StopRequest?
     /// The calls that it has, by number.
     var dialogs: Set<Int> = []
-    /// The baton that stood when it was started, and the one that it has fetched and not used.
+    /// The baton that was offered when it was started, and the one that it has fetched and not used.
     var offered: Standing<BatonRecord>?
     var gets: Standing<BatonRecord>?
-    /// True if it has asked a keeper in vain.
+    /// True if a keeper did not answer its request.
     var hasAsked = false
     /// True if it has applied a baton, though it may not know.
     var hasApplied = false

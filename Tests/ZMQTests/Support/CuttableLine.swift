@@ -22,7 +22,7 @@ final class CuttableLine: Sendable {
     private let state = Mutex(State())
     private let wake: EventCounter
 
-    /// Two lines to a hub on TCP, with ports that follow each other as those of the hub do.
+    /// Makes two lines to a hub over TCP, with consecutive ports, as a hub has.
     static func pair(
         to hub: Hub, bytesPerSecond: Int? = nil
     ) throws -> (requests: CuttableLine, stream: CuttableLine, HubEndpoint) {
@@ -66,7 +66,7 @@ final class CuttableLine: Sendable {
     }
 
     func cut() { set { $0.isCut = true } }
-    /// Lets the bytes from the server wait, and carries those to it.
+    /// Holds back the bytes from the server, and passes on those to it.
     func cutAnswers() { set { $0.areAnswersCut = true } }
     func heal() { set { ($0.isCut, $0.areAnswersCut) = (false, false) } }
 

@@ -4,7 +4,7 @@ internal import Replica
 internal import StoreEngine
 internal import Synchronization
 
-/// An order in memory that can be told to let requests wait, as a slow disk does, and to refuse content, as a full one does.
+/// An order in memory that can hold requests back, as a slow disk does, and refuse content, as a full disk does.
 final class HeldOrder: LocalOrder {
     private struct State {
         var isHeld = false
@@ -46,7 +46,7 @@ final class HeldOrder: LocalOrder {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Lets the waiting ones go on, and none that come after them.
+    /// Continues the held requests, and none that come later.
     func letThrough() {
         let waiting = state.withLock { state in
             defer { state.waiting = [] }
@@ -55,7 +55,7 @@ final class HeldOrder: LocalOrder {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Refuses content until a compaction has brought room.
+    /// Refuses content until a compaction has freed space.
     ///
     /// - Parameters:
     ///   - canRegain: True if a compaction frees some space.

@@ -4,7 +4,7 @@ internal import Platform
 
 @testable internal import ZMQBackend
 
-/// Keeps each frame that a hub sends to all of its clients, to one that joins late, and to a reader. For a hub at an
+/// Records each frame that a hub sends: to all of its clients, to one that joins late, and to a reader. For a hub at an
 /// `ipc` endpoint, where frames are not encrypted.
 final class HubListener {
     private let endpoint: HubEndpoint
@@ -22,12 +22,12 @@ final class HubListener {
         stream.close()
     }
 
-    /// Takes the frames of the stream that have come.
+    /// Reads the frames of the stream that have arrived.
     func listen() {
         while let message = stream.receive(upTo: 64) { frames += message.frames }
     }
 
-    /// Joins, and asks for the state, the history and a reader's view.
+    /// Joins, and requests the state, the history and a reader's view.
     func ask() async throws {
         let socket = try Socket(.dealer, for: endpoint.description)
         defer { socket.close() }

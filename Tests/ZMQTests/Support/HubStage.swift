@@ -59,7 +59,7 @@ struct HubStage {
         throw HarnessLimitation("no port is free")
     }
 
-    /// A hub in a process of its own, which listens when this returns.
+    /// Starts a hub in a separate process. It listens when this returns.
     ///
     /// - Parameter words: The command that runs before it and executes it, such as a change of the network.
     func hubProcess(
@@ -81,7 +81,7 @@ struct HubStage {
         return HubChild(process: child, endpoint: try HubEndpoint(words[1]))
     }
 
-    /// A participant in a process of its own.
+    /// Starts a participant in a separate process.
     func peer(at endpoint: HubEndpoint? = nil) async throws -> Peer {
         let peer = try Peer(PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")))
         _ = try await peer.answer()

@@ -28,7 +28,7 @@ final class RawClient {
         socket.close()
     }
 
-    /// Asks and waits for the answer.
+    /// Sends a request and waits for the answer.
     func ask(_ body: Request.Body) async throws -> Reply {
         number += 1
         let answer = try await ask(try Request(number: number, nonce: nonce, body: body).bytes())
@@ -52,7 +52,7 @@ final class RawClient {
         try await eventually("the request is sent") { socket.send([bytes]) }
     }
 
-    /// The next answer; nil when none has come.
+    /// Returns the next answer; nil if none has arrived.
     func hear() throws -> Reply? {
         guard let message = socket.receive(upTo: 8) else { return nil }
         try expect(message.frames.count, is: 1, "the number of frames of an answer")

@@ -7,8 +7,8 @@ internal import StoreEngine
 
 @testable import ZMQBackend
 
-/// A hub that a test controls step by step. It can do things that no real hub does, and in an order that is rare by
-/// chance. It welcomes by itself each client that says hello, and sends no beacons.
+/// A hub that a test controls step by step. It can act in ways that no real hub does, and in an order that rarely
+/// occurs by chance. It automatically welcomes each client that sends hello, and sends no beacons.
 final class ScriptedHub {
     /// A request, and the connection to answer.
     struct Question {
@@ -38,13 +38,14 @@ final class ScriptedHub {
 
     // MARK: - Requests
 
-    /// The next message that has come. The sockets are read each time: nothing here waits for the sockets' descriptors.
+    /// Returns the next received message. The sockets are read each time, because no thread waits for their descriptors
+    /// here.
     private func nextMessage() -> IncomingMessage? {
         for socket in door.sockets { socket.signal() }
         return door.next()
     }
 
-    /// Waits for the next request that is no hello.
+    /// Waits for the next request other than a hello.
     func next(_ what: String = "a request") async throws -> Question {
         var found: Question?
         try await eventually("the client sends \(what)") {
@@ -62,7 +63,7 @@ final class ScriptedHub {
         }
     }
 
-    /// The next request that has come and is no hello; nil when there is none.
+    /// Returns the next received request other than a hello; nil if there is none.
     func receive() async throws -> Question? {
         while let message = nextMessage() {
             let question = Question(connection: message.frames[0], request: try Request(message.frames[1]))
@@ -114,7 +115,7 @@ final class ScriptedHub {
         return (question, try expectSome(after, "a question for the state in place of \(question.request.body)"))
     }
 
-    /// Welcomes the client that comes next, and lets it hear the stream.
+    /// Welcomes the next client, and connects it to the stream.
     func admit() async throws {
         try await eventually("the client says hello") {
             guard let message = nextMessage() else { return false }

@@ -5,7 +5,7 @@ internal import ZMQBackend
 /// One end of a connection to a hub that sends, byte by byte, data that no library would send.
 final class Stranger {
     private let socket: OpenFile
-    /// The bytes that have come and are not read yet, and how many messages there were.
+    /// The received bytes that were not parsed yet, and the number of messages.
     private var rest: [UInt8] = []
     private(set) var messageCount = 0
     private let opening: Opening
@@ -19,7 +19,7 @@ final class Stranger {
 
     /// Its first bytes.
     enum Opening: CaseIterable {
-        /// Nothing.
+        /// Sends nothing.
         case silence
         /// The first bytes of a handshake.
         case halfGreeting
@@ -87,7 +87,7 @@ final class Stranger {
         say([0, UInt8(frame.count)] + frame)
     }
 
-    /// Sends as much of a large command as the other side takes without a wait, 16 MiB at most.
+    /// Sends as much of a large command as the other side accepts without waiting, at most 16 MiB.
     func pour() {
         let bytes = [UInt8](repeating: 7, count: 64 << 10)
         for _ in 0..<256 {

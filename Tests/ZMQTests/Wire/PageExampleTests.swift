@@ -51,7 +51,7 @@ struct PageExampleTests {
         return examples
     }
 
-    // MARK: - What the page says
+    // MARK: - The examples of the page
 
     private static let process = ProcessIdentity(
         bootID: BootID(high: 0xf47a_c10b_58cc_4372, low: 0xa567_0e02_b2c3_d479), pid: 4711, startTime: 99)
