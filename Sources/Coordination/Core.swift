@@ -173,9 +173,9 @@ public struct CoreContext: Sendable {
     var stopTimeout = Duration.seconds(5)
     /// The call by which the core learns that it is given up.
     let giveUp = GiveUpCall()
-    /// The clock that the beginning of an activity is told by.
-    let clock: any TimeSource
     /// The clock for the beginnings of activities.
+    let clock: any TimeSource
+    /// How long the record of an ended call is kept.
     var callsLifetime = Calls.defaultLifetime
     /// The services that only the system can give.
     var system = SystemParts()

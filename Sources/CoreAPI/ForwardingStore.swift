@@ -43,7 +43,7 @@ extension ForwardingStore {
 
     private func depositing() throws(SharedCoreError) -> any BatonDepositing {
         guard let depositing = inner as? any BatonDepositing else {
-            throw SharedCoreError(.unsupported, "The group brings no baton to another machine.", at: "baton")
+            throw SharedCoreError(.unsupported, "The group cannot carry a baton to another machine.", at: "baton")
         }
         return depositing
     }

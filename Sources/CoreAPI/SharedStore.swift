@@ -162,7 +162,8 @@ extension SharedStore {
         let last = try await commit(Transaction()).revision
         guard last >= revision else {
             throw SharedCoreError(
-                .invalidArgument, "Revision \(revision) is not there: the group stands at \(last).", at: "settled")
+                .invalidArgument, "Revision \(revision) does not exist: the group is at revision \(last).",
+                at: "settled")
         }
     }
 

@@ -51,7 +51,7 @@ struct ExecutorArguments {
             } else {
                 let name = option.split(separator: "=", maxSplits: 1).first.map(String.init) ?? option
                 let remedy = Self.formerOptions[name].map { "; give \($0) in its place" } ?? ""
-                throw Self.usage("“\(option)” is no option" + remedy)
+                throw Self.usage("“\(option)” is not an option" + remedy)
             }
         }
         let reader = ValueReader(values: values)

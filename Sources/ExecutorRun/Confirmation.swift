@@ -23,7 +23,8 @@ enum Confirmation {
             ending.raise()
         }
         guard isConfirmed else {
-            throw ExecutorFailure(.output, "the host has not said that it has shown the message, which is given back")
+            throw ExecutorFailure(
+                .output, "the host has not confirmed that it has shown the message; the message was given back")
         }
     }
 }

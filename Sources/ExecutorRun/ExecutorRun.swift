@@ -125,7 +125,7 @@ package enum ExecutorRun {
         guard try await acknowledgement.value else {
             throw ExecutorFailure(
                 .output,
-                "the message was updated, withdrawn or acknowledged by a Main while it was shown, and is to be asked for again"
+                "the message was updated, withdrawn or acknowledged by a Main while it was shown; ask for it again"
             )
         }
     }

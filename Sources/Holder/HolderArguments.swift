@@ -36,7 +36,7 @@ struct HolderArguments {
         var keeperDirectory: String?
         var rest = arguments[...]
         while let option = rest.popFirst() {
-            guard Self.options.contains(option) else { throw Self.usage("“\(option)” is no option") }
+            guard Self.options.contains(option) else { throw Self.usage("“\(option)” is not an option") }
             guard let value = rest.popFirst() else { throw Self.usage("\(option) needs a value") }
             switch option {
             case "--directory": directory = value

@@ -81,7 +81,7 @@ public struct ApplicationStates: Sendable {
         let current = entries.first { $0.key == key }
         guard current?.origin != session else {
             throw SharedCoreError(
-                .guardFailed, "The application of session \(session) says itself how it stands.", at: key.text,
+                .guardFailed, "The application of session \(session) has set its state itself.", at: key.text,
                 guardFailure: GuardFailure(index: 0, condition: .absent(key), found: current))
         }
         var transaction = Transaction(guards: [current.map { .revision(key, $0.revision) } ?? .absent(key)])

@@ -143,7 +143,7 @@ extension SharedCoreError {
     /// Returns the error of a reader that opens a group before any participant.
     package static func unopened(_ location: String) -> SharedCoreError {
         SharedCoreError(
-            .unavailable, "No participant has opened the group yet in this run of the machine, and a reader cannot.",
+            .unavailable, "No participant has opened the group since the machine was started, and a reader cannot.",
             at: location)
     }
 }

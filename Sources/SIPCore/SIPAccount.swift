@@ -149,7 +149,8 @@
             let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
             guard !line.isEmpty, !line.contains(0) else {
                 throw SharedCoreError(
-                    .invalidArgument, "The file's first line is no password: it is empty, or has a NUL.", at: path)
+                    .invalidArgument, "The file's first line is not a password: it is empty, or contains a NUL.",
+                    at: path)
             }
             text = String(decoding: line, as: UTF8.self)
         }

@@ -143,8 +143,8 @@ extension YAMLFailure {
     fileprivate func failure(of path: String) -> ConfigurationFailure {
         let place = position.map { "\(path):\($0.line):\($0.column)" } ?? path
         return isAlias
-            ? ConfigurationFailure(at: place, "a configuration takes no alias of YAML; write the value.")
-            : ConfigurationFailure(at: place, "this is neither YAML nor JSON: \(problem).")
+            ? ConfigurationFailure(at: place, "a configuration cannot contain an alias of YAML; write the value.")
+            : ConfigurationFailure(at: place, "the file is neither YAML nor JSON: \(problem).")
     }
 }
 

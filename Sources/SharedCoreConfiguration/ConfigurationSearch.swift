@@ -105,16 +105,16 @@ package struct ConfigurationSearch {
         case nil: return nil
         case .notRegular:
             return ConfigurationFailure(
-                at: path, "is no regular file, as a configuration file must be; remove it, or name another one.")
+                at: path, "is not a regular file, which a configuration file must be; remove it, or name another one.")
         case .foreign(let owner):
             return ConfigurationFailure(
                 .forbidden, at: path,
-                "belongs to user \(owner), who could have any program run by it; a configuration file must belong to "
+                "belongs to user \(owner), who could run any program by it; a configuration file must belong to "
                     + "user \(FileStatus.currentUser) or to root. Copy it, remove it, or name another one.")
         case .open(let permissions):
             return ConfigurationFailure(
                 .forbidden, at: path,
-                "has mode \(String(permissions, radix: 8)), so that others could have any program run by it; a "
+                "has mode \(String(permissions, radix: 8)), so that others could run any program by it; a "
                     + "configuration file must be its owner's alone to write: “chmod go-w \(path)”.")
         }
     }

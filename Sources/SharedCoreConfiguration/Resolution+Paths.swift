@@ -88,7 +88,7 @@ package enum WorkingDirectory: Hashable, Sendable, ExpressibleByStringLiteral {
         case .gone: problem = "gone"
         }
         throw ConfigurationFailure(
-            "“\(relative)” starts from the working directory, and that is \(problem); give an absolute path.")
+            "“\(relative)” is relative to the working directory, which is \(problem); give an absolute path.")
     }
 }
 

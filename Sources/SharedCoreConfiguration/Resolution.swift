@@ -196,7 +196,8 @@ package struct Resolution: Sendable {
             if let plugin = try BackendPlugin.load(name, from: directory) {
                 guard !Self.collides(name, keys: plugin.settings.map(\.key)) else {
                     throw SharedCoreError(
-                        .unsupported, "The name or a setting of the plugin is that of another setting.", at: plugin.path
+                        .unsupported, "The name or a setting of the plugin conflicts with another setting.",
+                        at: plugin.path
                     )
                 }
                 return plugin

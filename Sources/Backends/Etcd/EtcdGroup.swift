@@ -113,7 +113,7 @@
                     let session = feed.replica.read({ $0.sessions[seat.id]?.session })
                 else {
                     await seat.leave(feed, releasing: false)
-                    throw SharedCoreError(.unavailable, "The cluster's news do not arrive.", at: "open")
+                    throw SharedCoreError(.unavailable, "The cluster's updates do not arrive.", at: "open")
                 }
                 feed.removeLeftovers()
                 await feed.endDead()

@@ -24,7 +24,7 @@ final class MemoryStore: Sendable {
     func join(_ opening: SessionOpening) throws(SharedCoreError) -> Session {
         let id = SessionID(rawValue: try record(.join(opening)).get().revision.rawValue)
         guard let session = replica.read({ $0.sessions[id]?.session }) else {
-            throw SharedCoreError(.corrupt, "The session that was opened is not there.", at: "memory")
+            throw SharedCoreError(.corrupt, "The session that was opened does not exist.", at: "memory")
         }
         return session
     }

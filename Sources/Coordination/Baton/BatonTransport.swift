@@ -45,10 +45,10 @@ package struct BatonProblem: Error, Sendable {
 /// No process but this one is reached.
 struct NoBatonTransport: BatonTransport {
     func keep(_ baton: Baton, of epoch: Revision) throws(SharedCoreError) -> any BatonKeeping {
-        throw SharedCoreError(.unsupported, "No baton leaves this process.", at: "baton")
+        throw SharedCoreError(.unsupported, "This process cannot give a baton to others.", at: "baton")
     }
 
     func fetch(_ record: BatonRecord) async -> Result<FetchedBaton, BatonProblem> {
-        .failure(BatonProblem("no baton comes to this process"))
+        .failure(BatonProblem("this process cannot receive batons"))
     }
 }

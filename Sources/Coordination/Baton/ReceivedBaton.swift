@@ -139,7 +139,8 @@ public final class ReceivedBaton: Sendable {
                 if key == OwnershipKey.baton {
                     throw SharedCoreError(
                         .guardFailed,
-                        "The baton is over: its time has passed, or another core has applied it. Its calls are not this core's.",
+                        "The baton is over: its time has passed, or another core has applied it. Its calls do not belong to "
+                            + "this core.",
                         at: key.text, guardFailure: error.guardFailure)
                 }
                 guard OpenWork.isGuarded(by: key) || CallKey.records.contains(key) else { throw error }
@@ -373,7 +374,8 @@ extension CoreContext {
             (changed.moves, changed.needs) = (kind, needs)
             // A Main that has asked for the core does not wait for this call, and may count on that.
             if work.wouldHoldUp(changed) {
-                throw SharedCoreError(.guardFailed, "A Main has asked that takes the call.", at: key.text)
+                throw SharedCoreError(
+                    .guardFailed, "A Main that accepts the call has asked for the core.", at: key.text)
             }
             var transaction = Transaction()
             work.setting(

@@ -64,7 +64,7 @@ extension Calls {
                 .failure(
                     isWritten.load(ordering: .relaxed)
                         ? CoordinationError(
-                            .outcomeUnknown, "The group does not answer, so it is not known what came of the command.")
+                            .outcomeUnknown, "The group does not answer, so the outcome of the command is not known.")
                         : Calls.late))
         }
     }
@@ -145,7 +145,7 @@ extension Calls {
         case .taken:
             .failure(
                 CoordinationError(
-                    .outcomeUnknown, "The holder of the call has taken the command, and has not said what came of it."))
+                    .outcomeUnknown, "The holder of the call has taken the command, and has not reported the outcome."))
         }
     }
 

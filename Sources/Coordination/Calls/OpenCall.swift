@@ -83,7 +83,7 @@ extension CoreContext {
             return
         }
         throw SharedCoreError(
-            .guardFailed, "The activity is that of a call, and ends with it.", at: OwnershipKey.activities.text)
+            .guardFailed, "The activity belongs to a call, and ends only with it.", at: OwnershipKey.activities.text)
     }
 
     /// Returns true if the entry is the record of a call that is open here.

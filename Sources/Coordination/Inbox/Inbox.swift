@@ -93,7 +93,7 @@ public struct Inbox: Sendable {
     private static func id(of item: ItemName, callID: CallID) throws(SharedCoreError) -> MessageID {
         guard let sequence = item.parts.sequence else { return MessageID(callID) }
         guard let id = MessageID(callID, sequence: sequence) else {
-            throw SharedCoreError(.corrupt, "A message has a sequence that is none.", at: item.text)
+            throw SharedCoreError(.corrupt, "A message has an invalid sequence.", at: item.text)
         }
         return id
     }

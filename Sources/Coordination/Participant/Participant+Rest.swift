@@ -42,7 +42,9 @@ extension Participant {
             try guardOpen()
             // It may have ended while the core was made quiet.
             guard machine.view.holder != nil else {
-                throw CoordinationError(.unavailable, "The Main does not rest: no holder is there.")
+                throw CoordinationError(
+                    .unavailable,
+                    "The Main does not rest: the group has no holder. Start “sharedcore serve” or sharedcore-holder.")
             }
             throw CoordinationError(.refused, "The holder has not taken the ownership, or has given it back at once.")
         }

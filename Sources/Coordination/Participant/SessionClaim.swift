@@ -19,7 +19,7 @@ final class SessionClaim: Sendable {
             isReleased.store(true, ordering: .relaxed)
             throw SharedCoreError(
                 .invalidArgument,
-                "A handle takes part once at a time. End the participant that it has, or open another handle.",
+                "This handle already has a participant. End that one, or open another handle.",
                 at: "session \(session.id)")
         }
     }

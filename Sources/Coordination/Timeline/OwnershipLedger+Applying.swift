@@ -114,7 +114,7 @@ extension OwnershipLedger {
                 .c5,
                 "Session \(entry.participant) took over from epoch "
                     + "\(entry.previous.map { "\($0.epoch)" } ?? "unknown"), but "
-                    + (owner.map { "epoch \($0.epoch) owned." } ?? "nobody owned."))
+                    + (owner.map { "epoch \($0.epoch) owned." } ?? "there was no owner."))
             return broken + install(record)
         }
         switch previous.end {
@@ -305,7 +305,7 @@ extension OwnershipLedger {
             rule, at: record.revision,
             "Session \(record.entry.participant) \(deed) with epoch "
                 + "\(record.entry.epoch.map { "\($0)" } ?? "none"), but "
-                + (owner.map { "session \($0.participant) owned with epoch \($0.epoch)." } ?? "nobody owned."))
+                + (owner.map { "session \($0.participant) owned with epoch \($0.epoch)." } ?? "there was no owner."))
     }
 }
 

@@ -76,7 +76,7 @@ extension OwnershipLedger {
             owner.map { owner in
                 "session \(owner.participant) owned with epoch \(owner.epoch)"
                     + (owner.sleeper.map { " for session \($0)" } ?? "")
-            } ?? "nobody owned"
+            } ?? "there was no owner"
         return Violation(.c26, at: record.revision, "\(sentence); \(present).")
     }
 

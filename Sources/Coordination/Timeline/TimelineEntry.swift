@@ -159,7 +159,7 @@ extension TimelineEntry {
         case .stateChanged: "went from \(state(from)) to \(state(to)), as \(own)"
         case .released: "released the core, \(own)"
         case .killed: "killed the process of \(owner(other))"
-        case .fenced: "learned that it owns the core no more, \(own)"
+        case .fenced: "learned that it no longer owns the core, \(own)"
         case .refused: "was refused" + (other.map { ", epoch \($0) stands" } ?? "")
         case .coreStarted: "started its core, \(own)"
         case .coreStopped: "stopped its core, \(own)"
@@ -168,18 +168,18 @@ extension TimelineEntry {
         case .supersededOverlap:
             "saw the superseded core of \(owner(other)) still run beside its own, \(own)"
         case .challenged:
-            "challenged \(owner(other)) to answer" + (bound.map { ", in vain for \($0.wholeMilliseconds) ms" } ?? "")
+            "challenged \(owner(other))" + (bound.map { ", without an answer for \($0.wholeMilliseconds) ms" } ?? "")
         case .problem: "reported"
-        case .pushHandled: "dealt with a push, \(own)"
-        case .pushEnded: "ended pushes that no Main has taken in time"
-        case .pushForgotten: "forgot pushes that were given up, for the room of others"
+        case .pushHandled: "handled a push, \(own)"
+        case .pushEnded: "removed pushes that no Main took in time"
+        case .pushForgotten: "removed pushes that were given up, to make space for others"
         case .rested: "owns for a Main that rests, \(own)"
         case .woken:
             "woke \(owner(other)), which rests" + (bound.map { ", to resume within \($0.wholeMilliseconds) ms" } ?? "")
         case .resumed: "resumed, \(own)"
         case .operated: "does what a person asked for"
         case .batonOffered: "gave a baton, \(own)"
-        case .batonApplied: "goes on with the baton of \(owner(other)), \(own)"
+        case .batonApplied: "took over the calls of the baton of \(owner(other)), \(own)"
         case .batonFailed: "could not use the baton of \(owner(other)), \(own)"
         case .batonExpired: "ended the baton that it had given, \(own)"
         case .unknown: "did what this release does not know"
@@ -200,7 +200,7 @@ extension PreviousOwnership {
         case .released: "epoch \(epoch) was released"
         case .sessionEnded: "epoch \(epoch) ended with its session"
         case .unanswered: "epoch \(epoch) did not answer and is fenced"
-        case .deadlinePassed: "epoch \(epoch) did not let go in time and is fenced; its core may still run"
+        case .deadlinePassed: "epoch \(epoch) did not release in time and is fenced; its core may still run"
         case .replaced: "epoch \(epoch) is replaced and fenced"
         }
     }
@@ -230,9 +230,9 @@ public enum OwnershipEndReason: UInt8, Hashable, Sendable, CaseIterable {
     case sessionEnded = 2
     /// A take-over: a challenge was left unanswered (C6).
     case unanswered = 3
-    /// A take-over by a second Main that was told to take over (C14).
+    /// A take-over: an Executor had not released the ownership at a Main's deadline (C3).
     case deadlinePassed = 4
-    /// A take-over: a second Main was told to (C14).
+    /// A take-over by a second Main that was told to take over (C14).
     case replaced = 5
 }
 

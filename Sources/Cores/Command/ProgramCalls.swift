@@ -73,7 +73,8 @@ final class ProgramCalls: Sendable {
             let key = ActivityName(name: name, id: id)
             // Also where the call began its activity itself.
             if name == Activity.Kind.call.name, calls.hasOne(withActivity: id) {
-                throw SharedCoreError(.guardFailed, "The activity is that of a call, and ends with it.", at: "activity")
+                throw SharedCoreError(
+                    .guardFailed, "The activity belongs to a call, and ends only with it.", at: "activity")
             }
             // Ending an activity that has ended does nothing.
             guard let activity = activities.withLock({ $0[key] }) else { return [:] }

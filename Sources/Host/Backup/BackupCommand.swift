@@ -88,7 +88,7 @@ struct SalvageCommand: HostCommand {
     @Argument(help: "The group's directory.", completion: .directory)
     var directory: String
 
-    @Option(help: "A directory for what is left, which is not there yet or is empty.", completion: .directory)
+    @Option(help: "A directory for the recovered content, which must be absent or empty.", completion: .directory)
     var into: String?
 
     func run(in context: CommandContext) async throws {

@@ -9,7 +9,7 @@ extension FormerNames {
     static func remedy(for arguments: [String]) -> String? {
         for argument in arguments.prefix(while: { $0 != "--" }) {
             let option = argument.prefix { $0 != "=" }
-            if let now = options[String(option)] { return "\(option) is no option; give \(now) in its place." }
+            if let now = options[String(option)] { return "\(option) is not an option; give \(now) in its place." }
         }
         return nil
     }

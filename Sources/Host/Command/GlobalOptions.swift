@@ -50,7 +50,7 @@ struct GlobalOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What a commit survives, the end of a process or a loss of power: "
+            "The failure that a commit survives, the end of a process or a loss of power: "
                 + "\(Settings.durability.kind.choices.joined(separator: ", ")) \(Settings.durability.inBrackets).",
             valueName: "kind"),
         completion: .list(Settings.durability.kind.choices))
@@ -61,7 +61,7 @@ struct GlobalOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What is logged to standard error: \(levels.joined(separator: ", ")) (default: notice).",
+            "The messages to log to standard error: \(levels.joined(separator: ", ")) (default: notice).",
             valueName: "level"),
         completion: .list(levels), transform: Self.level)
     var logLevel: Logger.Level = .notice

@@ -32,7 +32,7 @@ struct ConformanceCommand: HostCommand {
     @Option(help: "Only the cases with this id or rule, or with this text in their title: S6, W1b, torn.")
     var only: String?
 
-    @Option(help: "What random choices are made from, to replay a failure that names it.")
+    @Option(help: "The seed of the random choices, to replay a failure that names it.")
     var seed: UInt64?
 
     func run() async throws {

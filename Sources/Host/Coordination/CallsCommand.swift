@@ -43,7 +43,7 @@ struct CallsWatch: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch", abstract: "Print each call, and again each time that it changes.",
         discussion: HelpPage.text(
-            "Status 1 when the time is over before the wanted number of lines, or any, has come.",
+            "Status 1 if too few lines, or none, have come when the time is over.",
             examples: ["sharedcore calls watch --timeout 1h"]))
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions

@@ -21,7 +21,7 @@ struct ExecutorCommand: HostCommand {
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
-    @Option(name: .customLong("call-id"), help: ArgumentHelp("What the push announced.", valueName: "id"))
+    @Option(name: .customLong("call-id"), help: ArgumentHelp("The call-id that the push announced.", valueName: "id"))
     var callID: String
 
     @Option(

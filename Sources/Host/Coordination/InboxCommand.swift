@@ -24,7 +24,7 @@ struct InboxList: HostCommand {
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
-    @Option(help: "Begin after this revision, with which a page before has ended.")
+    @Option(help: "Begin after this revision, the end of a previous page.")
     var after: UInt64 = 0
 
     @Option(help: "How many messages at most.")
@@ -52,7 +52,7 @@ struct InboxAcknowledge: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "acknowledge", abstract: "Say that a message was shown, so that no Executor shows it again.",
         discussion: HelpPage.text(
-            "Also one that an Executor has in hand. Status 1 when no such message waits to be acknowledged.",
+            "Also a message that an Executor has in hand. Status 1 when no such message waits to be acknowledged.",
             examples: ["sharedcore inbox acknowledge 17"]))
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions

@@ -18,7 +18,7 @@ struct StatusCommand: HostCommand {
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
-    @Flag(help: "Go on with what changes, until stopped.")
+    @Flag(help: "Continue with each change, until stopped.")
     var watch = false
 
     func run() async throws {

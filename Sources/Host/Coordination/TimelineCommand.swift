@@ -18,7 +18,7 @@ struct TimelineCommand: HostCommand {
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
-    @Flag(help: "Go on with what happens, until stopped.")
+    @Flag(help: "Continue with each new entry, until stopped.")
     var follow = false
 
     func run(in context: CommandContext) async throws {

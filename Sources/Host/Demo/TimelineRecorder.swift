@@ -50,6 +50,6 @@ func awaited<Value>(_ expectation: String, _ look: () async throws -> Value?) as
             return found != nil
         }
     } catch is ConditionNotMet {}
-    guard let found else { throw CommandFailure(.no, "the demo waited in vain: \(expectation)") }
+    guard let found else { throw CommandFailure(.no, "the demo timed out waiting for: \(expectation)") }
     return found
 }

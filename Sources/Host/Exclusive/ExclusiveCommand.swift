@@ -32,7 +32,7 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
-    @Option(help: "As what to own.")
+    @Option(help: "The role in which to own.")
     var role = ExclusiveRole.main
 
     @Flag(inversion: .prefixedNo, help: "Wait for the core while another participant has it.")
@@ -50,12 +50,12 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
 
     @Option(
         help: ArgumentHelp(
-            "The exit status where the core is not to be had: refused, or timed out; 1 to 255.", valueName: "status"))
+            "The exit status if the core is not available: refused, or timed out; 1 to 255.", valueName: "status"))
     var refusedStatus: Int32 = ExclusiveStatus.refusal
 
     @Option(
         help: ArgumentHelp(
-            "The exit status where the core is handed over or lost before the command has ended; 1 to 255.",
+            "The exit status if the core is handed over or lost before the command has ended; 1 to 255.",
             valueName: "status"))
     var lostStatus: Int32?
 

@@ -40,7 +40,7 @@ final class ExclusiveProgram: Sendable {
             state = .starting([])
             return true
         }
-        guard isFirst else { throw CommandFailure(.unavailable, "the command has run already") }
+        guard isFirst else { throw CommandFailure(.unavailable, "the command has already run") }
         do {
             let pipe = try Pipe()
             // The command gets the dispositions with which this process was started; SIGPIPE, for example, is ignored

@@ -99,7 +99,9 @@
             if isBeingWritten() { return nil }
             let clients = try KeyFile.publicKeys(at: path)
             if isBeingWritten() { return nil }
-            guard !clients.isEmpty else { throw SharedCoreError(.invalidArgument, "The list names no key.", at: path) }
+            guard !clients.isEmpty else {
+                throw SharedCoreError(.invalidArgument, "The list contains no key.", at: path)
+            }
             return clients
         }
 

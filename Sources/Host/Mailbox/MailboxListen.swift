@@ -19,7 +19,7 @@ struct MailboxListen: HostCommand {
     @OptionGroup var mailbox: NamedMailbox
 
     @Option(
-        help: "What stands there already and comes first: none, latest or pending (default: none).",
+        help: "The present messages that come first: none, latest or pending (default: none).",
         completion: .list(["none", "latest", "pending"]),
         transform: { text in
             guard let replay = ReplayPolicy(rawValue: text) else {

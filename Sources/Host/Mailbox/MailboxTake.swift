@@ -29,7 +29,7 @@ struct MailboxTake: HostCommand {
     @Option(help: .duration("Wait for messages, at most this long, such as 10s."), transform: DurationText.argument)
     var timeout: Duration?
 
-    @Flag(help: "Take messages that cannot be read here, too: nobody else gets them then.")
+    @Flag(help: "Take messages that cannot be read here, too: no other consumer gets them then.")
     var undecodable = false
 
     func validate() throws {

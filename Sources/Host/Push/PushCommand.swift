@@ -26,7 +26,7 @@ struct PushCommand: HostCommand {
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
-    @Argument(help: "What the push announced.")
+    @Argument(help: "The call-id that the push announced.")
     var callID: String?
 
     @Option(help: "Its type: 1 to 64 of a-z, 0-9, “-” and “.” (default: message).")
@@ -37,11 +37,11 @@ struct PushCommand: HostCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A file with what came with it, 4096 bytes at most; “-” is standard input.", valueName: "file"),
+            "A file with the payload, 4096 bytes at most; “-” is standard input.", valueName: "file"),
         completion: .file())
     var payload: String?
 
-    @Flag(help: "Try the pushes anew that were given up.")
+    @Flag(help: "Try again the pushes that were given up.")
     var retry = false
 
     @Flag(name: .customLong("given-up"), help: "List the pushes that were given up.")

@@ -29,7 +29,7 @@ struct ExecutorLaunch: Sendable {
     ///   - own: The path of this program; nil to find it.
     init(_ resolution: Resolution, timeout: Duration, own: String? = nil) throws {
         guard let own = own ?? (try? OwnProgram.path) else {
-            throw CommandFailure(.unavailable, "the own program cannot be found")
+            throw CommandFailure(.unavailable, "the path of this program cannot be found")
         }
         self.own = own
         parent = ProcessIdentity.current.pid
@@ -54,7 +54,7 @@ struct ExecutorLaunch: Sendable {
         throw ConfigurationFailure(
             at: resolution.find(Settings.executorCommand.erased)?.origin.description,
             "executor.command has “{id}” in its program or in a script after “-c”, where a call-id that somebody "
-                + "sends would be run; give it as an argument, as behind “-c SCRIPT”, or use $SHAREDCORE_CALL_ID.")
+                + "sends would run as code; give it as an argument, as behind “-c SCRIPT”, or use $SHAREDCORE_CALL_ID.")
     }
 
     /// Returns the words that a program may run as a script because of an option with `c`, such as `-c` or `-ec`.

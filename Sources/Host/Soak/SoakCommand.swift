@@ -21,7 +21,7 @@ struct SoakCommand: HostCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How long, in minutes; 0.2 is twelve seconds. The round that runs then is finished.",
+            "The duration in minutes; 0.2 is twelve seconds. A running round is finished.",
             valueName: "number"))
     var minutes: Double
 

@@ -25,7 +25,7 @@ struct NotifyPost: HostCommand {
     @Argument(help: "The name.")
     var name: String
 
-    @Option(help: "The new state word, 64 bits; without one it stays as it is.")
+    @Option(help: "The new state word, 64 bits; without it the state word is unchanged.")
     var state: UInt64?
 
     func run(in context: CommandContext) async throws {

@@ -40,7 +40,7 @@ struct StorePut: HostCommand, TakesBytes {
 
     var values: [ArgumentBytes] { [value] }
 
-    @Flag(help: "Only when nothing stands under the key.")
+    @Flag(help: "Only if the key is absent.")
     var ifAbsent = false
 
     @Option(
@@ -124,7 +124,7 @@ struct StoreDelete: HostCommand {
         commandName: "delete", abstract: "Remove a key.",
         usage: "sharedcore del <key>\nsharedcore store delete <key>",
         discussion: HelpPage.text(
-            "Done, with status 0, also when there was nothing to remove.", examples: ["sharedcore del mail/unread"]),
+            "Status 0 even if there was nothing to remove.", examples: ["sharedcore del mail/unread"]),
         aliases: ["del"])
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions

@@ -17,10 +17,10 @@ struct KeeperCommand: HostCommand {
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
-    @Flag(help: "Start Main, also one that was closed or stopped.")
+    @Flag(help: "Start Main, even if it was closed or stopped.")
     var start = false
 
-    @Flag(help: "With --start: tell it that its user looks.")
+    @Flag(help: "With --start: start it in the foreground.")
     var foreground = false
 
     @Flag(help: "Stop Main; it stays down until it is started.")

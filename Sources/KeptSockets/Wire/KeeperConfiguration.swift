@@ -47,7 +47,7 @@ package struct KeeperConfiguration: Hashable, Sendable {
             } else if word == Self.watchdog {
                 options.watchdog = .milliseconds(value)
             } else {
-                throw KeeperProblem(.malformed, "“\(word)” is no option")
+                throw KeeperProblem(.malformed, "“\(word)” is not an option")
             }
         }
         guard let program = rest.first, !program.isEmpty else {

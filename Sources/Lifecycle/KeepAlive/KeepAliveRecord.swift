@@ -60,7 +60,7 @@ extension KeepAliveRecord {
     /// - Throws: ``LifecycleError/Code/unreadableRecord`` with the invalid line.
     public init(bytes: [UInt8]) throws(LifecycleError) {
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw LifecycleError(.unreadableRecord, "The record is no text.", at: "keep-alive record")
+            throw LifecycleError(.unreadableRecord, "The record is not text.", at: "keep-alive record")
         }
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let head = lines[0].split(separator: " ")

@@ -53,7 +53,7 @@ extension StoreState {
         var earlier = History(floor: revision, byteLimit: history.byteLimit)
         for part in parts {
             guard case .history(let commits) = part else {
-                throw SharedCoreError(.corrupt, "Something else stands among the records of a history.", at: "history")
+                throw SharedCoreError(.corrupt, "The history contains an unexpected record.", at: "history")
             }
             for commit in commits { try earlier.take(commit, at: revision) }
         }
@@ -70,7 +70,7 @@ extension History {
     /// Appends the next received change of a history.
     mutating func take(_ commit: CommittedChanges, at revision: Revision) throws(SharedCoreError) {
         guard commit.revision <= revision else {
-            throw SharedCoreError(.corrupt, "A change is younger than its state.", at: "history")
+            throw SharedCoreError(.corrupt, "The revision of a change exceeds that of its snapshot.", at: "history")
         }
         if commit.changes.isEmpty { restart(at: commit.revision) } else { append(commit) }
     }

@@ -49,7 +49,7 @@ struct UntrustedConfigurationTests {
     @Test("A FIFO in the file's place is refused at once", arguments: Way.allCases)
     func pipe(way: Way) async throws {
         expectRefusal(
-            try await validate(way, after: "rm $file; mkfifo $file"), naming: [way.file, "is no regular file"])
+            try await validate(way, after: "rm $file; mkfifo $file"), naming: [way.file, "is not a regular file"])
     }
 
     @Test("A file that others may write is refused", arguments: Way.allCases)

@@ -202,7 +202,7 @@ struct ClientListWatchTests {
 
         func told(_ text: String) -> Bool { log.lines.contains { $0.hasPrefix("error: ") && $0.contains(text) } }
         for (text, mode, problem) in [
-            ("\n# \(keys[1])\n", 0o644, "The list names no key."), (keys[1], 0o666, "the file's mode is 666"),
+            ("\n# \(keys[1])\n", 0o644, "The list contains no key."), (keys[1], 0o666, "the file's mode is 666"),
             (nil, 0o644, "There is no such file."),
         ] as [(String?, mode_t, String)] {
             try turn(to: text, mode: mode)

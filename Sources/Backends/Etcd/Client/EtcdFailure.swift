@@ -29,7 +29,7 @@
                 .resourceExhausted where text.contains("larger than max"):
                 self = .refused(
                     SharedCoreError(
-                        .limitExceeded, "The cluster takes no request of this size.", at: "etcd", cause: text))
+                        .limitExceeded, "The cluster accepts no request of this size.", at: "etcd", cause: text))
             case .resourceExhausted where text.contains("space"):
                 self = .full(text)
             case .permissionDenied, .unauthenticated, .failedPrecondition:
@@ -49,7 +49,8 @@
             switch self {
             case .refused(let error): error
             case .leaseEnded: SharedCoreError(.unavailable, "The lease is over.", at: location)
-            case .compacted: SharedCoreError(.unavailable, "What was asked for is compacted away.", at: location)
+            case .compacted:
+                SharedCoreError(.unavailable, "The requested revision was removed by a compaction.", at: location)
             case .full(let cause):
                 SharedCoreError(.storageFull, "The cluster's space is used up.", at: location, cause: cause)
             case .unclear(let cause):

@@ -61,7 +61,7 @@
                 if let feed { return feed }
                 _ = try result.get()
             }
-            throw SharedCoreError(.unavailable, "The cluster's news of the group cannot be followed.", at: "open")
+            throw SharedCoreError(.unavailable, "The cluster's updates of the group cannot be read.", at: "open")
         }
 
         private func join(

@@ -30,7 +30,7 @@
                     timeout: settings.requestTimeout, at: "expiry")
                 let isGone = try await wait { state in state.entry(first.key)?.revision != first.revision }
                 guard isGone else {
-                    throw SharedCoreError(.unavailable, "The cluster's news do not arrive.", at: "expiry")
+                    throw SharedCoreError(.unavailable, "The cluster's updates do not arrive.", at: "expiry")
                 }
             }
         }

@@ -234,7 +234,7 @@
             }
             guard isThere else {
                 if Task.isCancelled { throw .cancelled("read") }
-                throw SharedCoreError(.unavailable, "The cluster's news do not arrive.", at: "read")
+                throw SharedCoreError(.unavailable, "The cluster's updates do not arrive.", at: "read")
             }
             return Revision(etcd: answer.header.revision)
         }
@@ -375,7 +375,7 @@
         func refused(_ reason: String) {
             fail(
                 SharedCoreError(
-                    .forbidden, "The cluster refuses to tell what happens in the group.", at: "etcd", cause: reason))
+                    .forbidden, "The cluster refuses to watch the group.", at: "etcd", cause: reason))
         }
     }
 #endif

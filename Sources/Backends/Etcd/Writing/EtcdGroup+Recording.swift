@@ -201,7 +201,7 @@
             if isClosing { return .committed(commit) }
             throw .refused(
                 SharedCoreError(
-                    .outcomeUnknown, "The commit took effect, but the cluster's news of it do not arrive.",
+                    .outcomeUnknown, "The commit took effect, but the cluster's updates of it do not arrive.",
                     at: "commit",
                     cause: cause))
         }

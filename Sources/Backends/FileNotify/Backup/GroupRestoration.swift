@@ -44,7 +44,7 @@ extension FileGroup {
                     .corrupt, "The journal is damaged at byte \(present.position.offset).", at: last.file.path)
             }
             guard try directory.generations().last == last.generation else {
-                throw SharedCoreError(.corrupt, "A journal does not go on from what is before it.", at: path)
+                throw SharedCoreError(.corrupt, "A journal does not continue its predecessor.", at: path)
             }
         } catch {
             guard error.code == .corrupt else { throw error }
@@ -69,7 +69,7 @@ extension FileGroup {
         } catch {
             guard (try? directory.journal(generation)) != nil else { throw error }
             throw SharedCoreError(
-                .outcomeUnknown, "The backup has its place, and the disk did not confirm it. Restore it again.",
+                .outcomeUnknown, "The backup was restored, but the disk has not confirmed it. Restore it again.",
                 at: path,
                 cause: error.message)
         }

@@ -30,7 +30,7 @@ extension GroupDirectory {
                 at: path)
         }
         guard found?.isDirectory ?? true else {
-            throw SharedCoreError(.invalidArgument, "Something else than a directory stands there.", at: path)
+            throw SharedCoreError(.invalidArgument, "The path exists and is not a directory.", at: path)
         }
         let directory = try follow(path, access)
         let status = try SharedCoreError.wrapping { () throws(SystemCallError) in try directory.status() }
@@ -79,7 +79,7 @@ extension GroupDirectory {
             if access == .readOnly, error.isAbsent { throw .unopened(path) }
             if error.isNotDirectory {
                 throw SharedCoreError(
-                    .invalidArgument, "Something on the path is no directory.", at: path,
+                    .invalidArgument, "A part of the path is not a directory.", at: path,
                     cause: "\(error.call): \(error.text)")
             }
             throw SharedCoreError(error)

@@ -241,7 +241,7 @@ final class Journal: ValueSource {
             try read(count: count, at: Int(offset))
         }
         guard bytes.count == count else {
-            throw SharedCoreError(.corrupt, "A value lies beyond the end of its journal.", at: file.path)
+            throw SharedCoreError(.corrupt, "A value is beyond the end of its journal.", at: file.path)
         }
         return bytes
     }

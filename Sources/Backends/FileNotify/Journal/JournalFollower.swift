@@ -184,7 +184,7 @@ final class JournalFollower: @unchecked Sendable {
         if let continuation = journal.header.continuation, journal.generation == old.journal.generation + 1 {
             guard continuation.predecessorTail == old.offset else {
                 throw SharedCoreError(
-                    .corrupt, "A journal goes on from another place than where its predecessor ends.",
+                    .corrupt, "A journal does not begin at the place where its predecessor ends.",
                     at: journal.file.path)
             }
             position = Position(continuation, in: journal)

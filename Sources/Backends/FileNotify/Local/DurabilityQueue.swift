@@ -97,7 +97,7 @@ final class DurabilityQueue: Sendable {
             return .failure(
                 SharedCoreError(
                     .outcomeUnknown,
-                    "The commit stands for all processes, but the disk did not confirm it: it may be lost without power.",
+                    "The commit took effect, but the disk has not confirmed it: a loss of power may undo it.",
                     at: error.location, cause: "\(error.call): \(error.text)"))
         }
     }

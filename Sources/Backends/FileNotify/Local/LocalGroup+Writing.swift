@@ -237,7 +237,7 @@ extension LocalGroup {
             rung.formUnion(touched)
             throw SharedCoreError(
                 .outcomeUnknown,
-                "The commit stands for all processes, but this one cannot read on behind it.", at: error.location,
+                "The commit took effect, but this process cannot read the journal after it.", at: error.location,
                 cause: "\(error)")
         }
         return .written(after.offset)

@@ -64,7 +64,7 @@ final class HubLock: Sendable {
         }
         guard status.isSocket else {
             throw SharedCoreError(
-                .invalidArgument, "Something else than a socket stands where the hub is to listen.", at: path)
+                .invalidArgument, "The path at which the hub must listen exists and is not a socket.", at: path)
         }
         let parts = Directory.parts(of: path)
         try SharedCoreError.wrapping { () throws(SystemCallError) in

@@ -174,7 +174,7 @@ extension OwnershipMachine {
     /// Acquires a free ownership. If a Main rested until its holder ended, that Main has precedence: it is woken, and
     /// has ``OwnershipRules/wakeBound`` to resume.
     mutating func acquireAsSoonAsMay(at now: BootInstant) -> Directive? {
-        guard let rest = view.rest else { return acquire(at: now, because: "nobody owned") }
+        guard let rest = view.rest else { return acquire(at: now, because: "there was no owner") }
         switch awaitResume(of: rest, for: myself.isMain ? .handover : .call, at: now) {
         case .act(let directive): return directive
         case .waits: return nil

@@ -42,7 +42,7 @@ package enum IdleReason: Hashable, Sendable {
         case .nothingAsked: "nothing is asked of it"
         case .notStarted: "it has not started"
         case .closes: "its participant closes"
-        case .nobodyWaits: "nobody waits here"
+        case .nobodyWaits: "no call waits here"
         case .allServed: "no call waits any more"
         case .budgetUsedUp(let budget): "its budget of \(budget) is used up"
         case .boundPassed(let activity): "its \(activity.describe()) has lasted for its bound of \(activity.kind.bound)"
