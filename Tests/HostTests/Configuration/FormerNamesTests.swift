@@ -46,9 +46,15 @@ struct FormerNamesTests {
     @Test(
         "E2: a former option ends with status 64 and names the option of now",
         arguments: [
-            (["--dir", "groups", "store", "get", "key"], "--dir is not an option; give --state-directory in its place."),
+            (
+                ["--dir", "groups", "store", "get", "key"],
+                "--dir is not an option; give --state-directory in its place."
+            ),
             (["store", "get", "key", "--dir=groups"], "--dir is not an option; give --state-directory in its place."),
-            (["executor", "--call-id=1", "--deadline", "1s"], "--deadline is not an option; give --timeout in its place."),
+            (
+                ["executor", "--call-id=1", "--deadline", "1s"],
+                "--deadline is not an option; give --timeout in its place."
+            ),
         ])
     func option(arguments: [String], remedy: String) async throws {
         let ended = try await HostProgram().run(arguments)
