@@ -18,7 +18,8 @@ struct ActivitySetting: Sendable {
     var isLong = false
 }
 
-/// Section 2 of decision 36: work in progress keeps a core, for as long as its bound, and for an owner that answers.
+/// Section 2 of the design of decision 36: work in progress keeps a core, for as long as its bound, and for an owner
+/// that answers.
 ///
 /// As in ``RestingModel``, each participant reads the store, decides on a commit and makes it. These are steps between
 /// which everything else may happen. A commit takes effect if no entry that it relies on has changed. A commit that
