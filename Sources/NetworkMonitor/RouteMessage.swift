@@ -114,7 +114,8 @@ struct KernelBytes {
     /// Text up to the first zero.
     var text: String { String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }
 
-    /// Returns the offset after an object of a length: each object begins at a multiple of four.
+    /// Returns the offset of the next element after one of a length. The kernel begins each element at a multiple of
+    /// four.
     static func aligned(_ length: Int) -> Int { (length + 3) & ~3 }
 }
 

@@ -107,7 +107,7 @@ struct FigureResultTests {
         private var calls: [String] = []
         var names: [String] { calls }
 
-        /// The number of the call, as what it measured.
+        /// Returns the number of the call as the measured value.
         func add(_ name: String) -> Double {
             calls.append(name)
             return Double(calls.count)

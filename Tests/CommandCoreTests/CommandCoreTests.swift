@@ -56,7 +56,8 @@ struct CommandCoreTests {
         }
     }
 
-    /// The core ends when the test closes its participant: its program goes on after the answer that a call waits for.
+    /// The core ends when the test closes its participant, because its program goes on after the answer that a call
+    /// waits for.
     private let scriptPaced = CoordinationOptions(
         executorBudget: TestTimeout.long, coreLinger: TestTimeout.long, stopTimeout: TestTimeout.long)
 
@@ -174,7 +175,7 @@ struct CommandCoreTests {
         try await main.start()
         #expect(isGone(first))
         #expect(try await script.untilNote("stop", in: "first").prefix(2) == ["handover", "the"])
-        // C18: a message that comes while it stops is stored.
+        // C18: a message that comes while the core stops is stored.
         #expect(script.notes("first").contains("delivered late stored"))
         await main.stop()
         await executor.close()
@@ -311,7 +312,7 @@ struct CommandCoreTests {
         arguments: Place.allCases)
     func unanswered(place: Place) async throws {
         let main = try main(script.command("unanswered", notes: "first"), of: try await open(place, as: .main, "main"))
-        // It may be killed before its Main has seen that it started.
+        // The participant may be killed before its Main has seen that it started.
         _ = try? await main.start()
         _ = try await script.untilNote("started", in: "first")
         await main.stop()
@@ -333,7 +334,7 @@ struct CommandCoreTests {
         arguments: ["hang-in-stop", "term", "hang", "freeze", "garbage-in-stop", "die-in-stop"], Place.allCases)
     func stopping(mode: String, place: Place) async throws {
         let group = try await open(place, as: .main, "main")
-        // A quarter of it is left after the kill, for a slow machine.
+        // A quarter of the timeout is left after the kill, for a slow machine.
         let main = try main(script.command(mode), of: group, stopTimeout: .seconds(40))
         try await main.start()
         let pid = try await script.untilPid("runs")
@@ -366,13 +367,14 @@ struct CommandCoreTests {
     @Test("What it has started ends with it, also in a session of its own", arguments: ["stop", "kill"])
     func forks(ending: String) async throws {
         let group = try await open(as: .main, "main")
-        // One of them is known by its process group alone, one by its mark.
+        // One of the processes is known by its process group alone, one by its mark.
         let main = try main(script.command("fork-bare"), of: group)
         try await main.start()
         var pids: [Int32] = []
         for word in ["runs", "forked", "daemon", "bare"] { pids.append(try await script.untilPid(word)) }
         if ending == "kill" {
-            // One that ends with what it was told to be: the core's own end, not that of its session.
+            // The process ends with the signal that the core was told to send: this is the core's own end, not that of
+            // its session.
             _ = try ProcessHandle(try #require(ProcessIdentity(of: pids[0]))).signal(.kill)
             try await eventually("the timeline says so", timeout: TestTimeout.long) {
                 try await told(group).contains { $0.contains("killed by signal 9") }
@@ -405,7 +407,7 @@ struct CommandCoreTests {
         try await eventually("the rest is read", timeout: TestTimeout.long) { begun.value.count > 64 }
         let all = begun.value
         #expect(all == (1...all.count).map { "\($0)" })
-        // It reads no answers, and no word that it is to stop.
+        // The program reads neither answers nor the request to stop.
         await core.stop(StopRequest(.closing, within: .seconds(2)))
         #expect(isGone(try await script.untilPid("runs")))
     }
@@ -457,7 +459,7 @@ struct CommandCoreTests {
         try await core.start(in: context)
         _ = try await script.untilNote("blocked")
         #expect(begun.value <= 1)
-        // The requests that were read, and those that fit into its pipe.
+        // The requests that were read, and those that fit into the program's pipe.
         #expect(script.notes().count { $0.hasPrefix("sends") } <= most)
         gate.open()
         await core.stop(StopRequest(.closing, within: .seconds(2)))
@@ -576,7 +578,7 @@ struct CommandCoreTests {
                 store: group, epoch: Revision(rawValue: epoch), role: .main,
                 acceptMessage: { _ throws(SharedCoreError) in .stored }, reportProblem: { _ in })
         }
-        // As a participant that is frozen, or has given it up: nothing stops it.
+        // Like a participant that is frozen or has released its ownership: nothing stops its core.
         let former = CommandCore(script.command("fork", notes: "first"), log: { _ in })
         try await former.start(in: context(5))
         let pids = [

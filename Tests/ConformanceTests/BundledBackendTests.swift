@@ -66,7 +66,7 @@ struct BundledBackendTests {
     private enum Cases {
         static let all = TestScope.cases
 
-        /// `make test` tries each case on memory or files: on files also those that memory cannot run.
+        /// `make test` tries each case on memory or on files. On files it tries also the cases that memory cannot run.
         static let inFiles =
             all
             + TestScope.casesInMemory.filter { conformanceCase in
@@ -74,8 +74,8 @@ struct BundledBackendTests {
                     && !all.contains { $0.id == conformanceCase.id }
             }
 
-        /// The others are tried on one case of each rule, and the last three of hubs at all, only where tests run at
-        /// length: transports and stores are each tried above on all cases.
+        /// Here the other backends run one case of each rule, and the last three hubs run only where tests run at
+        /// length. Each transport and each store runs all cases above.
         static let ofOtherFlavours = areOfAllFlavours ? all : TestScope.casesOnce
 
         static let areOfAllFlavours = TestScope.chosenCases != nil || TestScope.isAtLength

@@ -3,7 +3,7 @@ import Mutants
 import TestSupport
 import Testing
 
-/// The suite is worth what it catches.
+/// The suite must catch each known defect: otherwise a passed suite proves little.
 @Suite("Mutants: a broken backend is caught, by the rule that it breaks", .enabled(if: TestScope.isCheck), .serialized)
 struct MutantTests {
     @Test("A mutant fails a case of its rules", arguments: Mutant.all)

@@ -5,7 +5,7 @@ internal import Platform
 internal import TestSupport
 internal import Testing
 
-/// A child process that is driven by lines.
+/// A child process that reads and writes lines.
 @Suite("A child process")
 struct ChildProcessTests {
     private let directory: TemporaryDirectory
@@ -51,7 +51,7 @@ struct ChildProcessTests {
         let reader = Task { try await child.nextLine() }
         reader.cancel()
         await #expect(throws: CancellationError.self) { try await reader.value }
-        // A reader that has given up must not be served in place of one that still waits.
+        // A reader that gives up is not served in the place of one that still waits.
         let patient = Task { try await child.nextLine(timeout: TestTimeout.usual) }
         for _ in 0..<2 {
             await #expect(throws: LineTimeout.self) { try await child.nextLine(timeout: .milliseconds(50)) }
@@ -68,7 +68,7 @@ struct ChildProcessTests {
         let lines = (0..<8).map { String(repeating: "\($0)", count: 1 << 20) }
         for line in lines { try child.send(line) }
         child.signal(.continue)
-        // It reads now, so the socket repeatedly has space before everything that waits is sent.
+        // The child reads now, so the socket has room again and again before everything that waits is sent.
         let later = (0..<20_000).map { "later \($0)" }
         for line in later { try child.send(line) }
         child.closeInput()
@@ -79,7 +79,7 @@ struct ChildProcessTests {
         #expect(await child.end() == .exited(0))
     }
 
-    /// A process in which the system can be made to refuse things.
+    /// A process for which the system can be made to refuse calls.
     private func peer(failPoint: String? = nil, through arguments: [String] = []) async throws -> Peer {
         let program = PeerProgram(path: try ChildProcess.built("sharedcore-test-peer"))
         let peer = try Peer(program, environment: ["SHAREDCORE_FAIL_POINT": failPoint], through: arguments)
@@ -184,7 +184,7 @@ struct ChildProcessTests {
 
     @Test("A child that is stopped before it has become its program holds up no start, and can be killed")
     func stoppedBeforeItsProgram() async throws {
-        // A unique name, so that no other test's program is affected.
+        // A path that only this test uses, so that no other test's program is meant.
         let path = "/bin/../bin/./sleep"
         let armed = FailPoint.arm("start.beforeExec/\(path):fail")
         defer { armed.disarm() }
@@ -225,7 +225,7 @@ struct ChildProcessTests {
 
     @Test("While killNow() waits, other tasks run on its thread")
     func killNowSuspends() async throws {
-        // With memory, so that the system takes its time to end it.
+        // With much memory, so that the system takes time to end the process.
         let script = "x=$(head -c 100000000 /dev/zero | tr '\\0' x); echo ready; kill -STOP $$"
         let child = try ChildProcess("sh", ["-c", script])
         #expect(try await child.nextLine(timeout: TestTimeout.long) == "ready")

@@ -147,7 +147,7 @@ struct InboxTests {
         await group.close()
         #expect(try await inbox.forgetNotice(of: notice.callID) == .gone)
         #expect(try await inbox.state(of: notice.callID) == .absent)
-        // The mark that is left when a notice was shown, or that there is nothing to show.
+        // The mark that is left when a notice was shown, or when there is nothing to show.
         try await inbox.store(InboxMessage(callID: notice.callID, content: .nothingToShow))
         #expect(try await inbox.forgetNotice(of: notice.callID) == .gone)
         #expect(try await inbox.state(of: notice.callID) == .absent)

@@ -363,7 +363,7 @@ struct OpenMessageTests {
     }
 }
 
-/// An Executor of the release before: its inbox as it was, which knows one closed record and nothing beside it.
+/// An Executor of the previous release, with its former inbox: it knows one closed record and no details.
 struct FormerInbox {
     enum Content: Hashable, Sendable {
         case text(from: String, to: String, text: String)

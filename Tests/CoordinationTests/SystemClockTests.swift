@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// How the system's clock lets sleep, where nothing depends on how long that takes.
+/// How the system's clock lets tasks sleep, where nothing depends on how long that takes.
 struct SystemClockTests {
     private let clock = SystemClock()
 
@@ -31,7 +31,7 @@ struct SystemClockTests {
         let tomorrow = clock.now().advanced(by: .seconds(86_400))
         let first = Task(executorPreference: ThreadExecutor.ordered) { [clock] in try await clock.sleep(until: tomorrow)
         }
-        // On the same thread, so it comes there when the first one sleeps.
+        // On the same thread, so this task runs when the first one sleeps.
         let second = Task(executorPreference: ThreadExecutor.ordered) { [clock] in
             try await clock.sleep(until: clock.now().advanced(by: .milliseconds(1)))
         }
@@ -61,7 +61,7 @@ struct SystemClockTests {
                 }
             }
         }
-        // On the same thread, so its turn comes when all of them sleep.
+        // On the same thread, so this task runs when all of them sleep.
         if isAsleep { await Task(executorPreference: ThreadExecutor.ordered) {}.value }
         let other = Task { [clock] in try await clock.sleep(until: clock.now().advanced(by: .milliseconds(200))) }
         for sleeper in sleepers { sleeper.cancel() }
@@ -94,7 +94,7 @@ struct SystemClockTests {
             let before = Self.waits()
             for _ in 0..<rounds {
                 let start = clock.now()
-                // Due in the middle of the next round, and cancelled before.
+                // This sleep is due in the middle of the next round, and is cancelled before.
                 let other = Task(executorPreference: executor) {
                     try await clock.sleep(until: start.advanced(by: .milliseconds(150)))
                 }

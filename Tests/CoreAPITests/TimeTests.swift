@@ -13,7 +13,7 @@ struct TimeTests {
         #expect(Duration.seconds(Int64.max).clampedNanoseconds == .max)
         #expect(Duration.seconds(18_446_744_073).clampedNanoseconds == 18_446_744_073_000_000_000)
         #expect(Duration.seconds(18_446_744_074).clampedNanoseconds == .max)
-        // Less than a nanosecond is cut, so that nothing is ever said to be longer than it is.
+        // Parts of a nanosecond are cut, so that no duration is reported as longer than it is.
         #expect(Duration(secondsComponent: 0, attosecondsComponent: 999_999_999).clampedNanoseconds == 0)
     }
 

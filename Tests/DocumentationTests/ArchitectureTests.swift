@@ -42,7 +42,7 @@ struct ArchitectureTests {
         let modules = roots.reduce(into: Set<String>()) { modules, name in
             modules.formUnion(rooms.reach(from: name).union([name]))
         }
-        // Of C; and gRPC needs what it needs, where the trait is on.
+        // Modules in C, and what gRPC needs where the trait is on.
         .subtracting(["CLinux", "CSharedCore", "CYAML", "CZMQ", "EtcdBackend"])
         #expect(modules.count > 10)
         for module in modules { #expect(try !Self.linksFoundation(module), "\(module)") }

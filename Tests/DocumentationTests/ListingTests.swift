@@ -22,7 +22,7 @@ struct ListingTests {
         }
     }
 
-    /// The READMEs of the examples are left out: they have pieces of files that stand beside them.
+    /// The READMEs of the examples are left out: they quote pieces of files that stand beside them.
     private static let pages = Result {
         Dictionary(grouping: try Listing.all().filter { !$0.page.hasPrefix("Examples/") }, by: \.page).values
             .sorted { $0[0].page < $1[0].page }
@@ -69,7 +69,7 @@ struct Listing: CustomStringConvertible {
     let page: String
     let number: Int
     let pieces: [[String]]
-    /// What it imports itself.
+    /// The modules that the page's code imports by itself.
     let imports: Set<String>
     /// The lines of the page before it.
     let before: [String]

@@ -1,10 +1,10 @@
 internal import Foundation
 internal import Testing
 
-/// A wrong limit in the threat model or in the contract is a promise that nothing keeps.
+/// If a limit in the threat model or in the contract is wrong, the page promises something that the code does not keep.
 @Suite("E2: the limits of the threat model and of the contract are those of the code")
 struct StatedLimitTests {
-    /// A number on a page and the one in the code that it tells of.
+    /// A number on a page, and the number in the code that it states.
     struct Limit: Sendable, CustomTestStringConvertible {
         /// Words of the page, with “#” for the number.
         let words: String
@@ -226,7 +226,7 @@ struct StatedLimitTests {
             }
         }
         #expect(readers == ["Sources/Backends/Etcd/EtcdCluster.swift", "Sources/Backends/ZMQ/Security/KeyFile.swift"])
-        // Before there is a connection that would show the key.
+        // The check comes before there is a connection that would show the key.
         let cluster = try Repository.text("Sources/Backends/Etcd/Client/Cluster.swift")
         #expect(cluster.contains("try place.security?.requireOwnKey()"))
     }

@@ -6,13 +6,13 @@
     internal import Platform
     internal import Synchronization
 
-    /// The start or the stop of a core by the boot clock, kept outside of its group.
+    /// The start or the stop of a core by the boot clock, recorded outside of its group.
     struct CoreNote: Hashable {
         let name: String
         let at: BootInstant
         /// Why the core stops; nil where it starts.
         let reason: String?
-        /// Until when its session was known to stand.
+        /// The time until which its session was known to exist.
         let leaseEnd: BootInstant
 
         init(_ name: String, _ reason: StopRequest.Reason?, in group: EtcdGroup) {
@@ -59,7 +59,7 @@
         var end: MainEndReason? { ends.withLock { $0.first } }
     }
 
-    /// A core that writes all the time, and tells when it runs.
+    /// A core that writes all the time, and records when it runs.
     struct NotedCore: Core {
         let group: EtcdGroup
         let write: @Sendable (CoreNote) -> Void
@@ -96,7 +96,7 @@
                 ["neighbour", role.rawValue, group, "\(lease)"] + place.endpoints.map(\.description))
         }
 
-        /// Takes part as the words say, for ever.
+        /// Joins as the arguments say, and stays until it is killed.
         static func run(_ role: SessionRole, of group: String, lease: Int, at place: EtcdCluster) async throws {
             let handle = try await EtcdGroup.open(
                 place, group: group, as: SessionDescription(role: role, name: "near"),
@@ -113,7 +113,7 @@
                 let executor = try ExecutorParticipant(of: handle) { core }
                 guard let callID = CallID("call") else { return }
                 while true {
-                    // It may be told that the cluster does not answer, or that a Main owns.
+                    // The call may fail because the cluster does not answer, or because a Main owns.
                     _ = try? await executor.message(forCallID: callID, timeout: .seconds(3600))
                     try await Task.sleep(for: .milliseconds(50))
                 }

@@ -9,7 +9,7 @@
         let defect: EtcdDefect
         /// The number of the trial.
         let trial: Int
-        /// The words that the trial's failure must have, so that nothing else was in its way.
+        /// Words that the failure of the trial must contain: they show that the defect caused it, and nothing else did.
         let complaint: String
 
         static let all = [
@@ -44,7 +44,7 @@
             names.filter { name in !all.contains { "\($0.defect)" == name } }
         }
 
-        /// Tries each in a process of its own, with members of its own.
+        /// Tries each mutant in a process of its own, with members of its own.
         static func tryAll(
             with program: String, in directory: String, named names: ArraySlice<String>
         ) async throws -> Bool {

@@ -18,7 +18,7 @@
             case sessions, groups
         }
 
-        /// Prints a row of a table for each size, each out of a process of its own.
+        /// Prints a row of a table for each size. Each row is measured in a process of its own.
         func run() throws {
             print(
                 "| | one more opens | put | by hand | ratio | get | by hand | ratio | list | kept alive | streams "
@@ -55,7 +55,7 @@
             let list = try await compare({ _ = try await first.list(.all) }, { _ = try await bare.get("k") })
             await bare.remove()
             let quiet = try await quiet()
-            // All that were kept alive are there.
+            // All sessions that were kept alive still exist.
             for handle in handles { _ = try await handle.get("k", consistency: .causal) }
             print(
                 "| \(count) \(kind == .groups ? "groups" : "sessions of one group") | \(Int(opening)) µs | \(put) | \(get) | \(Int(list.own)) µs | \(quiet) "
@@ -96,7 +96,7 @@
             for round in 0..<Self.rounds + 20 {
                 var start = ContinuousClock.now
                 try await own()
-                // The first ones of a process are measured for nothing.
+                // The first samples of a process are dropped.
                 if round == 20 { samples = ([], []) }
                 samples.own.append(start.duration(to: .now).microseconds)
                 start = ContinuousClock.now
@@ -141,7 +141,7 @@
         }
     }
 
-    /// The resources that this process takes of its machine.
+    /// The resources that this process uses.
     private struct Usage {
         let byteCount: Int
         /// Seconds.

@@ -12,17 +12,17 @@
         private enum Mode {
             /// Everything passes.
             case open
-            /// Bytes of clients are kept; answers pass.
+            /// Bytes of clients are kept. Answers pass.
             case holding
-            /// Bytes of members are lost; those of clients pass.
+            /// Bytes of members are lost. Those of clients pass.
             case losing
-            /// Clients are not listened to, not even to their ends. Kept bytes may be passed on.
+            /// Nothing of clients is read, not even their ends. Kept bytes may be passed on.
             case deaf
         }
 
         private struct State {
             var mode = Mode.open
-            /// The word of a client from which on its bytes are kept; nil for none.
+            /// The text of a client from which on its bytes are kept; nil for none.
             var word: String?
             var heldCount = 0
             var lostCount = 0
@@ -31,7 +31,7 @@
             var isBroken = false
             var isOver = false
 
-            /// The present state of the line; that connections are to end is told once.
+            /// Returns the present state of the line. That connections are to end is returned once.
             mutating func takeWord() -> State {
                 defer { isBroken = false }
                 return self
@@ -63,13 +63,13 @@
             }
         }
 
-        /// Lets go of everything, also of the connections.
+        /// Releases everything, also the connections.
         func end() {
             set { $0.isOver = true }
         }
 
         func hold() { set { $0.mode = .holding } }
-        /// Holds from where a client says a word.
+        /// Keeps the bytes of a client from a text on.
         func hold(from word: String) { set { $0.word = word } }
         func lose() { set { $0.mode = .losing } }
         /// Reads no more from clients, so that the member receives neither their ends nor their cancellations.
@@ -77,7 +77,7 @@
         /// Passes on the bytes that were held up.
         func release() { set { $0.isReleased = true } }
 
-        /// Ends the connections that there are; on new ones everything passes.
+        /// Ends the present connections. On new ones everything passes.
         func breakConnections() {
             set { state in
                 state.isBroken = true
@@ -102,14 +102,14 @@
             var pairs: [Pair] = []
             var buffer = [UInt8](repeating: 0, count: 64 << 10)
             while let state = line()?.state.withLock({ $0 }), !state.isOver {
-                // A client that is not listened to is not polled, or its end would be heard again and again.
+                // A client whose bytes are not read is not polled, or its end would be reported again and again.
                 let clients = pairs.map { state.mode == .deaf ? -1 : $0.client.descriptor }
                 let ready = Poll.wait(
                     for: [wake.descriptor, listener.descriptor] + clients + pairs.map(\.member.descriptor),
                     timeout: .milliseconds(200))
                 let pairCount = pairs.count
                 if ready[0] { wake.clear() }
-                // As it is now: what came before a trial's word is treated by it.
+                // The state as it is now: bytes that came before a trial's change of state are treated by it.
                 guard let state = line()?.state.withLock({ $0.takeWord() }) else { return }
                 var mode = state.mode
                 if state.isBroken { pairs = [] }

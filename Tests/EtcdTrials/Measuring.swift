@@ -2,7 +2,7 @@
     internal import CoreAPI
     internal import EtcdBackend
 
-    /// The cost of a put, a get and a change that is told, beside the same calls made by hand in the same run.
+    /// The cost of a put, a get and a reported change, beside the same calls made by hand in the same run.
     struct Measuring {
         private let place: EtcdCluster
         private let rounds = 1000
@@ -50,7 +50,7 @@
             let watching = try await bare.watch { sender.yield() }
             var bareNews = news.makeAsyncIterator()
             let watch = try await group.watch(.all, from: .now)
-            // Both wait for what is told, after the same put as above.
+            // Both wait for the reported change after the same put as above.
             var own: [Double] = []
             var byHand: [Double] = []
             for _ in 0..<rounds {

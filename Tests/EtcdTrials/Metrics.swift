@@ -2,7 +2,7 @@
     internal import EtcdBackend
     internal import Glibc
 
-    /// The counts of a member, as it tells them at `/metrics`.
+    /// The counts of a member, as it reports them at `/metrics`.
     struct Metrics {
         private let lines: [Substring]
 

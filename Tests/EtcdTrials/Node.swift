@@ -9,7 +9,7 @@
         let endpoint: EtcdCluster.Endpoint
         private let arguments: [String]
         private let path: String
-        /// The command that runs the program, such as in another network namespace.
+        /// The command that runs the program, for example in another network namespace.
         private let entry: [String]
         private let log: String
         private var program: StartedProgram?

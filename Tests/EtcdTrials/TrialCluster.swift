@@ -8,7 +8,7 @@
     final class TrialCluster {
         let nodes: [Node]
         let place: EtcdCluster
-        /// Each trial has one of its own.
+        /// The group of the trial. Each trial has a group of its own.
         private(set) var group = ""
         private var noted: [UInt8] = []
 
@@ -33,7 +33,7 @@
             for node in nodes { try await answers(node) }
         }
 
-        /// A member of a cluster of its own.
+        /// Returns a member of a cluster of its own.
         func alone(
             _ name: String, host: String = "127.0.0.1", through entry: [String] = [], isSecure: Bool = false,
             _ more: [String] = []
@@ -82,7 +82,7 @@
             group = "trial-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
         }
 
-        /// Leaves the numbers of the processes to the process that cleans up behind a trial that was ended.
+        /// Writes the numbers of the processes to a file, for the process that cleans up after a trial that was ended.
         private func note(in directory: String) throws {
             let numbers = nodes.compactMap(\.processID).map { "\($0)\n" }.joined()
             noted = Array(numbers.utf8)
@@ -103,7 +103,7 @@
                 options: EtcdGroupOptions(lease: lease, requestTimeout: timeout, historyByteCount: 4 << 20))
         }
 
-        /// Waits until a member serves its clients, which it does when it knows a leader.
+        /// Waits until a member serves its clients, which it does as soon as it knows a leader.
         func answers(_ node: Node) async throws {
             let alone = try EtcdCluster([node.endpoint], security: place.security)
             try await eventually("\(node.name) answers") {

@@ -15,7 +15,7 @@
             ])
         }
 
-        /// Tries one after the other, and says which failed.
+        /// Tries the parts one after the other, and says which failed.
         func parts(_ parts: [(String, () async throws -> Void)]) async throws -> String {
             var failures: [String] = []
             for (name, run) in parts {
@@ -42,7 +42,7 @@
             }
             let nothing = try await group.commit(Transaction(operations: all))
             try expect(!nothing.changed, "removals of nothing are told as a change")
-            // Guards, and more steps than one level takes.
+            // Guards, and more steps than one level of a transaction takes.
             let puts = try (0..<200).map { Transaction.Operation.put(try Key("d/\($0)"), [1], .persistent) }
             let guards = try (0..<36).map { Transaction.Guard.absent(try Key("d/\($0)")) }
             _ = try await group.commit(Transaction(guards: guards, operations: puts))
@@ -94,7 +94,7 @@
         }
 
         private func mixedLeases() async throws {
-            // A cluster's connection of its own: its keeper has had nothing but the long one.
+            // A cluster with a connection of its own: its keeper has had nothing but the long lease.
             let alone = try EtcdCluster([cluster.nodes[1].endpoint, cluster.nodes[0].endpoint])
             let long = try await cluster.open("long", lease: .seconds(60), at: alone)
             // The keeper has read the long lease and rests: no condition tells of that from outside.
@@ -155,7 +155,7 @@
             await outer.close()
         }
 
-        /// Also while the cluster cannot be asked.
+        /// The same while the cluster cannot be asked.
         func watchOutlivesGroup() async throws {
             let line = try Line(to: cluster.nodes[0])
             defer { line.end() }

@@ -37,7 +37,8 @@
 
             try network.cut()
             let cut = ContinuousClock.now
-            // Main's core stops before its lease may be over: the witness of both would see it beside the Executor's.
+            // Main's core stops before its lease may be over. Otherwise the witness of both would see it beside the
+            // Executor's.
             let second = try play.run("executor", "--call-id", "second", "--timeout", "120s")
             try await eventually("the other Executor owns") { try await play.owner() == "executor" }
             let waited = cut.duration(to: .now)
@@ -53,7 +54,7 @@
             let check = try play.run("check")
             let verdict = await check.end()
             try expect(verdict == .exited(0), "the timeline: \(check.lines)")
-            // The cores of those that were fenced count as well: none was.
+            // The cores of fenced owners count as well. There was none.
             try expect(
                 check.lines.last?.contains("\"supersededOverlaps\":0") == true, "two cores at once: \(check.lines)")
             return "taken over \(waited) after the cut"
@@ -87,7 +88,7 @@
                 self.directory = directory
                 environment = [
                     "SHAREDCORE_ETCD_ENDPOINTS": node.endpoint.description,
-                    // A third of it is what a core has to stop, on a machine that is busy.
+                    // A third of this is the time in which a core must stop, also on a busy machine.
                     "SHAREDCORE_ETCD_LEASE": "12s",
                     "SHAREDCORE_CORE_MAILDIR": directory + "/Maildir",
                     // One for both ends: its witness sees two cores that run at once.
@@ -107,7 +108,8 @@
                     environment: environment, errors: directory + "/errors.log")
             }
 
-            /// Starts a command under a Main that takes over. The command notes when it runs, and whether another did then.
+            /// Starts a command under a Main that takes over. The command records when it runs, and whether another
+            /// command ran at that time.
             func runExclusively(_ name: String, atOtherEnd isDistant: Bool = false) throws -> ChildProcess {
                 let command = """
                     exec 9>>"$1.lock"
@@ -134,7 +136,7 @@
                 return try JSONDecoder().decode(Status.self, from: Data(line.utf8)).owner?.role
             }
 
-            /// A message comes in, which both machines can reach.
+            /// Stores a message that both machines can reach.
             func deliver(_ callID: String) throws {
                 let text = "From: <zoe@example>\r\nTo: <you@example>\r\nCall-ID: \(callID)\r\n\r\nhello \(callID)\r\n"
                 let (written, delivered) = (directory + "/Maildir/tmp/" + callID, directory + "/Maildir/new/" + callID)

@@ -53,7 +53,7 @@
                 group.lease.map { $0.confirmedAt > instant } ?? false
             }
 
-            /// Waits until its core has stopped because it is cut off, and makes sure that it was in time.
+            /// Waits until the participant's core has stopped because it is cut off, and checks that it was in time.
             func expectStop() async throws {
                 try await eventually("the core of a participant that is cut off stops") { !notes.stops.isEmpty }
                 guard let stop = notes.stops.first else { return }

@@ -6,8 +6,8 @@
     internal import TestSupport
 
     extension Trials {
-        /// The key that an entry leaves behind which was once removed and made again in one transaction goes when the group is
-        /// opened, and stays as long as its entry.
+        /// An entry that was removed and made again in one transaction leaves a key behind. The key is removed when the
+        /// group is opened, and stays as long as its entry.
         func leftoversGo() async throws -> String {
             let node = try cluster.alone("keys", [])
             defer { node.kill() }
@@ -21,7 +21,7 @@
                 try await group.put(key, [1])
                 _ = try await group.commit(Transaction(operations: [.delete(key), .put(key, [2], .persistent)]))
             }
-            // The one that stays: its epoch is known by what it has left behind.
+            // The entry that stays: its epoch is known by the key that it has left behind.
             guard let kept = try await group.get(keys[0]) else { throw TrialFailure(description: "nothing was put") }
             for key in keys.dropFirst() { try await group.delete(key) }
             await group.close()
@@ -72,7 +72,8 @@
                 Transaction(guards: [.epoch(key, again.revision)], operations: [.put(key, [3], .persistent)]))
         }
 
-        /// More was missed than one message takes: it comes in parts that end anywhere, and is told whole.
+        /// If more changes were missed than one message takes, they come in parts that end anywhere, and all of them
+        /// are reported.
         func arrearsInParts() async throws -> String {
             let node = try cluster.alone("arrears", [])
             defer { node.kill() }

@@ -5,7 +5,7 @@
     internal import Platform
 
     extension Trials {
-        /// A process that opens a session has none of the others kept alive before their time.
+        /// A process that opens a session keeps none of the other sessions alive before their time.
         func openingsRenewNobody() async throws -> String {
             let node = try cluster.alone("leases", [])
             defer { node.kill() }

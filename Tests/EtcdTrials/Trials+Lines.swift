@@ -3,12 +3,12 @@
     internal import EtcdBackend
 
     extension Trials {
-        /// A request that is held up, and an answer that is lost: the next member is asked, and nothing is done twice.
+        /// If a request is held up or an answer is lost, the next member is asked, and nothing is done twice.
         func lostOnTheWay() async throws -> String {
             let held = try await postOnce("held") { line, group in
                 line.hold()
                 let commit = Task { try await group.post("held", state: 1) }
-                // More than a keep-alive says.
+                // More bytes than a keep-alive has.
                 try await eventually("the request is held up") { line.heldCount > 200 }
                 line.stop()
                 let revision = try await commit.value
@@ -25,7 +25,7 @@
             return "one post each, at \(held) and \(lost)"
         }
 
-        /// Posts once over a line that is in trouble, and checks how often it was posted.
+        /// Posts once over a disturbed line, and checks how often the post was carried out.
         private func postOnce(
             _ name: NotificationName, _ trouble: (Line, EtcdGroup) async throws -> Revision
         ) async throws -> Revision {
@@ -87,7 +87,7 @@
             await second.close()
         }
 
-        /// No commit tells of a session's end, so a linearizable read has to ask.
+        /// No commit reports a session's end, so a linearizable read has to ask.
         private func endThenRead() async throws {
             for _ in 0..<20 {
                 try await afterUnheardEnd { reader in
@@ -104,7 +104,7 @@
             }
         }
 
-        /// Calls `body` just after a session has ended, while updates of the end come late.
+        /// Calls `body` just after a session has ended, while the updates on the end are late.
         ///
         /// The member's message on the end is lost. On a new connection the member answers at once, and sends the
         /// missed updates within a tenth of a second.
@@ -116,7 +116,7 @@
             let options = EtcdGroupOptions(lease: .seconds(60), limits: limits)
             let reader = try await EtcdGroup.open(
                 EtcdCluster([EtcdCluster.Endpoint("127.0.0.1:\(line.port)")]), group: cluster.group, options: options)
-            // A connection of its own, so that this process knows of its sessions only by the cluster's updates.
+            // A connection of its own, so that this process learns of its sessions only by the cluster's updates.
             let holder = try await EtcdGroup.open(
                 EtcdCluster([cluster.nodes[1].endpoint]), group: cluster.group, options: options)
             try await holder.put("held", [UInt8](repeating: 1, count: 600), lifetime: .session)
@@ -134,7 +134,7 @@
             let first = try await group.put("e", [1])
             let again = try await group.commit(
                 Transaction(operations: [.delete("e"), .put("e", [2], .persistent)]))
-            // A replica that has read it, and one that has heard of it.
+            // One replica has read the end, and one has been notified of it.
             let late = try await cluster.open("late", at: EtcdCluster([cluster.nodes[1].endpoint]))
             for handle in [group, late] {
                 let entry = try await handle.get("e")

@@ -27,7 +27,8 @@
             return "\(told), \(refusedCount) kinds of strangers refused"
         }
 
-        /// A client without a right certificate, and one that meets a member without one, gets nowhere and is told so.
+        /// A client without a valid certificate, and one that meets a member without a valid certificate, is refused
+        /// with a message.
         private func refused(by secured: TrialCluster, _ certificates: Certificates) async throws -> Int {
             let elsewhere = try secured.alone(
                 "elsewhere", isSecure: true, certificates.arguments(showing: "elsewhere"))

@@ -13,7 +13,8 @@
             let holder = try await cluster.open("holder", lease: .seconds(60), at: place)
             try await holder.put("held", [1], lifetime: .session)
             try await group.put("brief", [1], lifetime: .expiring(after: .seconds(6)))
-            // Together: a server checks for space before it takes a request, and again when it carries it out.
+            // At the same time: a server checks for space before it accepts a request, and again when it carries the
+            // request out.
             let (taken, refused) = try await withThrowingTaskGroup(of: (Set<Key>, Int).self) { writers in
                 for writer in 0..<16 { writers.addTask { try await Self.fill(group, writer) } }
                 var all: (taken: Set<Key>, refused: Int) = ([], 0)
@@ -23,7 +24,7 @@
                 }
                 return all
             }
-            // An entry is due that cannot be removed.
+            // An entry whose time is over cannot be removed now.
             try await eventually("the brief entry is not told any more", timeout: .seconds(30)) {
                 try await group.get("brief", consistency: .causal) == nil
             }

@@ -24,7 +24,7 @@
             try await group.put("kept", [1])
             await group.close()
             let bare = try bare()
-            // Keys that look left behind may mean something there.
+            // Keys that look like leftovers may have a meaning in a group that is not ours.
             try await bare.put("c/gone", [])
             try await bare.put("v/", Array("2".utf8))
             do throws(SharedCoreError) {
@@ -75,7 +75,8 @@
             try expect(
                 ended.withLock { $0?.code } == .corrupt, "the watch: \(ended.withLock { $0?.description } ?? "")")
             let (taken, last, error) = try await committing.value
-            // It was taken, and no process is there that could tell of it; or the end of the updates came before.
+            // The commit was accepted, and no process is there that could report it; or the end of the updates came
+            // before.
             try expect([.outcomeUnknown, .corrupt].contains(error.code), "a commit: \(error)")
             try await requireCorrupt("a read") { _ = try await second.get("k/0") }
             await close([first, second])
@@ -102,7 +103,8 @@
             throw TrialFailure(description: "\(what) meets an entry that nobody wrote, and goes on")
         }
 
-        /// A clock of a run without a name means nothing to another one: an entry has its full duration there.
+        /// If the system has no name for its run, an entry keeps its full duration there: the clocks of two such runs
+        /// cannot be compared.
         private func namelessBoot() async throws {
             cluster.takeNewGroup()
             let early = try await open(with: NamelessClock(ahead: .zero))
@@ -118,7 +120,7 @@
         }
     }
 
-    /// The clock of a system that does not say which run of it this is.
+    /// The clock of a system that has no name for its run.
     private final class NamelessClock: TimeSource {
         let bootID = BootID(high: 0, low: 0)
         private let ahead: Duration

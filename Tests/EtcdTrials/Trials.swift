@@ -77,7 +77,7 @@
                 try await writers.goOn()
             }
             let told = try await writers.judge(with: reader)
-            // The outcome behind a lost answer is found out, so nearly nothing stays unknown.
+            // The outcome behind a lost answer is found out, so almost no outcome stays unknown.
             try expect(
                 writers.unknownCount <= writers.handles.count, "the outcome of \(writers.unknownCount) is unknown")
             let snapshot = try await reader.list()
@@ -91,7 +91,7 @@
             return told + ", lagged \(record.laggedCount) times"
         }
 
-        /// Without a quorum nothing is taken and nothing is answered wrong; with it all goes on.
+        /// Without a quorum no commit is accepted and no answer is wrong. With it, everything continues.
         private func quorumLost() async throws -> String {
             let reader = try await cluster.open("reader", lease: .seconds(60), timeout: .seconds(4))
             let writers = try await writers(4, lease: .seconds(60))
@@ -156,7 +156,7 @@
                 ])
         }
 
-        /// A killed participant's session ends though a member is frozen; the living ones keep theirs.
+        /// The session of a killed participant ends although a member is frozen. The sessions of the others stay.
         private func leaseRunsOut() async throws -> String {
             // Longer than a member is frozen. A former leader that continues ends leases that have run out by its own
             // clock (etcd's issue 15247), and this trial concerns the holder's lease alone.

@@ -39,7 +39,7 @@
             }
         }
 
-        /// Lets them end, and compares the answers with the entries in the store.
+        /// Lets the writers end, and compares the answers with the entries in the store.
         func judge(with reader: EtcdGroup) async throws -> String {
             isOver.store(true, ordering: .releasing)
             for task in tasks.withLock({ $0 }) { await task.value }

@@ -16,7 +16,7 @@
             let place = try EtcdCluster(try words[3...].map { try EtcdCluster.Endpoint($0) })
             let group = try await EtcdGroup.open(place, group: words[1], as: SessionDescription(name: "holder"))
             try await group.put(Key(words[2]), [1], lifetime: .session)
-            // Until it is killed.
+            // Until this process is killed.
             while true { try await Task.sleep(for: .seconds(3600)) }
         } catch {
             exit(1)

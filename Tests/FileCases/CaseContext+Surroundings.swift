@@ -52,7 +52,7 @@ extension CaseContext {
         return try await start(through: Self.namespace + ["sh", "-c", script])
     }
 
-    /// Starts a second process for which everything is where it is for another one.
+    /// Starts a second process that sees all files at the same places as another one does.
     func start(beside other: Peer, arming place: String? = nil) async throws -> Peer {
         let enter = ["nsenter", "--target", "\(other.pid)", "--mount"]
         return try await start(

@@ -150,7 +150,7 @@ struct BackupTests {
         for number in 0..<50 { try await group.put(Key("key\(number)"), text: "\(number)") }
         _ = try await group.backUp(to: backup)
         await group.close()
-        // In what was written since the snapshot, and in the snapshot.
+        // First in the records since the snapshot, then in the snapshot.
         for offset in [4096 + 1500, 4100] {
             try OpenFile(path: path + "/journal-1", .write).write(Array("XXXXXXXX".utf8), at: offset)
             let error = #expect(throws: SharedCoreError.self) { try restore(backup, into: path) }
@@ -220,7 +220,7 @@ struct BackupTests {
         try await restoring.tell("arm \(place):kill")
         try restoring.send("restore \(backup) \(path)")
         try await restoring.ended()
-        // It is whole, and so is a copy of it.
+        // The copy is complete, and so is a copy of it.
         let left = try SalvagedGroup(readingFrom: path)
         #expect(left.findings == [])
         let copy = directory.path(of: "copy")
@@ -342,7 +342,7 @@ struct BackupTests {
         _ = try await backUp(path, to: backup)
         let other = directory.path(of: "other")
         _ = try await backUp(path, to: other)
-        // As our own messages ask where the file is damaged.
+        // The messages that this damage causes ask for this step.
         try Directory(path: other).remove("sessions")
         for place in [backup, path, other] {
             let names = try Directory(path: place).names().sorted()
@@ -460,7 +460,7 @@ struct BackupTests {
         // The first record behind the snapshot is that of the session.
         try await group.put("held", [1], lifetime: .session)
         let file = try OpenFile(path: other + "/journal-\(group.generation)", .write)
-        // The records, each behind a header that begins with its length, up to the one of the end.
+        // The records up to the one of the end. Each has a header that begins with its length.
         var place = 4096
         while try file.read(count: 1, at: place + 32) != [6] { place += 32 + Int(try file.readWord(at: place)) }
         try file.write([0xff], at: place + 32)

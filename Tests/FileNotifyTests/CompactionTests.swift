@@ -25,7 +25,7 @@ struct CompactionTests {
         try await peer.tell("arm compaction.afterSnapshot:stop,compaction.beforeSeal:fail,\(onlyWhenWoken)")
         try peer.send("compact")
         try await peer.stopped()
-        // Published, and not signalled: only the compaction itself comes across it.
+        // The commit is published and not signalled, so only the compaction itself finds it.
         try await writer.tell("arm commit.beforeRing:stop")
         try writer.send("put key new")
         try await writer.stopped()
@@ -79,7 +79,8 @@ struct CompactionTests {
         let careful = try await PeerProcess.joining(path, disk: true)
         try await careful.tell("put key kept")
         await careful.killNow()
-        // The disk refuses the snapshot and all that comes after it; then only the whole, when it has its place, and what comes after.
+        // First the disk refuses the snapshot and everything after it. Then it refuses only the complete snapshot under
+        // its final name, and everything after it.
         for pass in 1...2 {
             try await modest.tell("arm build.synchronize:fail@\(pass)*")
             try modest.send("compact")
@@ -88,7 +89,7 @@ struct CompactionTests {
             try await expectAgreement(in: path, key: "key", value: "kept")
         }
         try await modest.tell("arm none:fail")
-        // If the failure was noticed, it is mended without being asked: then there is nothing left to do here.
+        // If the failure was noticed, the repair begins by itself: then there is nothing left to do here.
         try await eventually("what failed is done") {
             _ = try await modest.tell("compact")
             return try !groupNames(in: directory).contains("journal-1")

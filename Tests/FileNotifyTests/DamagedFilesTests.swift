@@ -88,7 +88,7 @@ struct DamagedFilesTests {
         #expect(error?.code == .corrupt, "\(String(describing: error))")
         #expect(error?.message.contains(name) == true, "\(String(describing: error))")
         #expect(error?.location == place, "\(String(describing: error))")
-        // The steps that the message tells help.
+        // The steps that the message names help.
         #expect(rename(place, place + ".away") == 0)
         #expect(rename(place + ".moved", place) == 0)
         let group = try await FileGroup.open(directory: path)
@@ -212,7 +212,7 @@ struct DamagedFilesTests {
         _ = try await late.answer()
         try late.send("open \(path)")
         try await late.stopped()
-        // Has the first journal open, and has not said yet that the group begins there.
+        // This process has the first journal open, and has not said yet that the group begins there.
         let early = try PeerProcess(failPoint: "build.afterRename:stop")
         _ = try await early.answer()
         try early.send("open \(path)")
@@ -332,7 +332,7 @@ struct DamagedFilesTests {
             let offset = Int.random(in: 0..<min(size, 12_000), using: &random)
             try file.write(random.bytes(Int.random(in: 1...64, using: &random)), at: offset)
         }
-        // In a process of its own, which a trap ends and nothing else.
+        // In a process of its own, which only a trap ends.
         let peer = try PeerProcess()
         _ = try await peer.answer()
         try peer.send("open \(path)\(durability == .disk ? " disk" : "")")

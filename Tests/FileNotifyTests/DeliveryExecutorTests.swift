@@ -7,8 +7,8 @@ internal import Testing
 
 @testable import FileNotifyBackend
 
-/// Tasks that run on the threads that hear of updates.
-// One after the other: there is one such thread in a process, and one of these tests blocks it.
+/// Tasks that run on the thread that receives updates. They run one after the other: a process has one such thread, and
+/// one of these tests blocks it.
 @Suite("Tasks that run where news is heard", .serialized, .timeLimit(.minutes(10)))
 struct DeliveryExecutorTests {
     @Test("N4: a task that prefers it is woken each time, by the thread that hears of the post")
@@ -23,7 +23,7 @@ struct DeliveryExecutorTests {
             try await peer.tell("post name \(count)")
             try await eventually("it is woken") { notes.posts.load(ordering: .sequentiallyConsistent) == count }
         }
-        // Also by a post of its own process.
+        // Also for a post of its own process.
         try await group.post("name", state: 101)
         try await eventually("it is woken") { notes.posts.load(ordering: .sequentiallyConsistent) == 101 }
         #expect(notes.threads.withLock { $0 } == ["sc-notify"])
@@ -93,7 +93,7 @@ struct DeliveryExecutorTests {
             for _ in 0..<taskCount {
                 tasks.addTask(executorPreference: executor) {
                     for _ in 0..<turnCount {
-                        // Comes back from a thread of Swift's pool.
+                        // The task returns from a thread of Swift's pool.
                         await Task.detached {}.value
                         turns.posts.add(1, ordering: .sequentiallyConsistent)
                         try Task.checkCancellation()

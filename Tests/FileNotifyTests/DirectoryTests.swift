@@ -36,7 +36,7 @@ struct DirectoryTests {
     @Test(
         "S10: a symbolic link of another user on the way is not followed, and nothing is written where it leads",
         .enabled(if: geteuid() == 0),
-        // A slash with a mark behind it, or one before it, is one character with that mark; the kernel reads bytes.
+        // A slash with a combining mark after or before it is one character of Swift, but the kernel reads bytes.
         arguments: [("link", "group"), ("link", "\u{301}group"), ("link\u{600}", "group"), ("\u{301}link", "group")])
     func foreignLink(name: String, group: String) async throws {
         let directory = try TemporaryDirectory()
@@ -46,7 +46,7 @@ struct DirectoryTests {
         #expect(try await refusal(of: link + "/" + group) == .forbidden)
         #expect(try await refusal(of: link + "/deeper/group") == .forbidden)
         #expect(target.names.isEmpty)
-        // Root's own, relative ones and chains of them lead on.
+        // Links of root, relative links and chains of links are followed.
         #expect(symlink(target.path, directory.path(of: "own")) == 0)
         #expect(symlink("../\(directory.path.split(separator: "/").last ?? "")/own", directory.path(of: "chain")) == 0)
         let group = try await FileGroup.open(directory: directory.path(of: "chain/group"))

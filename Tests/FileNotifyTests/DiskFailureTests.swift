@@ -5,8 +5,8 @@ internal import Platform
 internal import TestSupport
 internal import Testing
 
-/// A sync that failed is never made good by a later one: the kernel takes the pages for written. So the journal is
-/// abandoned by all processes, and the group goes on in a new one.
+/// A later sync never repairs one that failed, because the kernel takes the pages for written. So all processes abandon
+/// the journal, and the group continues in a new one.
 @Suite("A disk that fails", .timeLimit(.minutes(10)))
 struct DiskFailureTests {
     private func generation(in directory: TemporaryDirectory) throws -> Int {
@@ -25,7 +25,7 @@ struct DiskFailureTests {
         let peer = try await PeerProcess.joining(path, disk: true)
         try await peer.tell("arm fdatasync/journal:fail*")
         #expect(try await error(peer, "create key first") == "error outcomeUnknown")
-        // The entry stands, so the guard fails: to say so would be to say that the first try is stored.
+        // The entry exists, so the guard fails. To report this would mean that the first attempt is stored.
         let second = try await error(peer, "create key second")
         #expect(second == "error unavailable" || second == "error outcomeUnknown")
         try await peer.tell("arm none:fail")
@@ -188,8 +188,8 @@ struct DiskFailureTests {
         #expect(try await error(peer, "settled 1000000") == "error invalidArgument")
     }
 
-    /// The supports of a commit on the disk: the journal, its predecessor, the successor of a journal that is given up,
-    /// and the names of all.
+    /// The files that a commit on the disk relies on: the journal, its predecessor, the successor of an abandoned
+    /// journal, and the directory of all.
     enum Support: String, CaseIterable, CustomTestStringConvertible {
         case journal = "fdatasync/journal-2"
         case predecessor = "fdatasync/journal-1"
@@ -207,8 +207,7 @@ struct DiskFailureTests {
         /// True if no process syncs the file again after the first failure.
         var isGivenUp: Bool { self == .journal || self == .predecessor }
 
-        /// The number of its failures when it is to fail so many times; nil where that depends on which process writes
-        /// it.
+        /// The number of failures that the test expects; nil if that depends on which process writes the journal.
         func failureCount(outOf count: Int) -> Int? {
             if isGivenUp { return 1 }
             return count == .max || self == .successor && count > 1 ? nil : count
@@ -228,7 +227,8 @@ struct DiskFailureTests {
             var confirmed: [String] = []
             var unknown = 0
             try await peer.tell("put k0 v")
-            // Passed over by one that does not wait for the disk, so that a predecessor and the names are not synced yet.
+            // Passed over by a process that does not wait for the disk, so that a predecessor and the directory are not
+            // synced yet.
             let frozen = try await PeerProcess.joining(path)
             try await frozen.tell("arm commit.afterLock:stop")
             try frozen.send("put frozen v")
@@ -273,7 +273,7 @@ struct DiskFailureTests {
             try await other.tell("put other v")
             for key in confirmed + ["last", "k0"] { #expect(try await other.tell("get \(key)") == "value v") }
             if place != .sessions { #expect(unknown > 0, "\(place) \(number)") }
-            // One that was not there when the disk failed, beside those that were, and one after all of them.
+            // One process that did not run when the disk failed beside those that did, and one after all of them.
             let later = try await PeerProcess.joining(path, disk: true)
             for key in confirmed + ["last", "other", "k0"] { #expect(try await later.tell("get \(key)") == "value v") }
             try await later.tell("put later v")

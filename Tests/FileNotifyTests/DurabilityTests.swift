@@ -102,7 +102,7 @@ struct DurabilityTests {
         let path = directory.path(of: "group")
         let peer = try await PeerProcess.joining(path, disk: true)
         try await peer.tell("put key old")
-        // The snapshot, outside of the lock; and the whole, when it has its place.
+        // First the snapshot, outside of the lock; then the complete file under its final name.
         for pass in 1...2 {
             let generation = try #require(
                 groupNames(in: directory).compactMap { Int($0.dropFirst("journal-".count)) }.max())

@@ -4,7 +4,7 @@ internal import StoreEngine
 internal import TestSupport
 internal import Testing
 
-/// Handles with a session that another process has ended: a reader must know it as soon as the end stands.
+/// Handles with a session that another process has ended: a reader must notice the end as soon as it is in the journal.
 @Suite("Sessions that others have ended")
 struct EndedSessionTests {
     @Test("L1: a look that follows the end of its session is refused, and those of others are answered")
@@ -16,7 +16,7 @@ struct EndedSessionTests {
         try await two.put("k", [1])
         let order = try await FileOrder.open(directory: group, options: FileGroupOptions(), effectByteCount: 1 << 10)
         for consistency in [ReadConsistency.linearizable, .causal] {
-            // A result that was found once must not be believed for ever.
+            // A result that was computed once must not be reused for ever.
             #expect(try await one.get("k", consistency: consistency)?.value == [1])
             #expect(try await two.get("k", consistency: consistency)?.value == [1])
         }

@@ -51,7 +51,7 @@ struct FileSystemTests {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "group")
         let peer = try await PeerProcess.joining(path)
-        // Without the file, and without what the journal says of it, the next commit makes it.
+        // Without the file and the journal's record of it, the next commit makes the file.
         #expect(unlink(path + "/spare") == 0)
         let journal = try Journal(try OpenFile(path: path + "/journal-1", .write))
         journal.spareByteCount = 0
@@ -118,7 +118,7 @@ struct FileSystemTests {
             #expect(kind.isRemote == isRemote && kind.description == type)
             #expect(!kind.keepsReservedSpace && !kind.reportsWrites)
         }
-        // As before where the table cannot be read.
+        // Where the table cannot be read, the answer is as before.
         #expect(!FileSystemKind(rawValue: 0x6573_5546).isRemote)
         let refusal = SharedCoreError.remote(
             FileSystemKind(rawValue: 0x6573_5546, mountType: "virtiofs"), at: "/shared")

@@ -38,7 +38,7 @@ struct FrameTests {
         return frames
     }
 
-    /// The bits that a process that listens to these looks for in a mask.
+    /// The bits that a process that observes these keys and names checks in a mask.
     private func bits(_ keys: [KeyPrefix] = [], _ names: [NotificationName] = []) -> UInt64 {
         let bells = keys.map { Bells(listeningTo: $0) } + names.map { Bells(of: $0) }
         return bells.reduce(0) { bits, bell in bits | bell.indices.reduce(0) { $0 | 1 << UInt64($1 % 64) } }
@@ -97,7 +97,7 @@ struct FrameTests {
         #expect(try await peer.answer() == "ok true")
         let last = try #require(try frames(of: 2).last)
         #expect(last.header.interest == bits(["", "a", "a/b"]) | 1)
-        // The new chain goes on for processes that come over and for those that load it.
+        // The new chain continues for the processes that change to it and for those that load it.
         try await group.put("a/b", text: "after")
         #expect(try await peer.tell("get a/b") == "value after")
         await group.close()

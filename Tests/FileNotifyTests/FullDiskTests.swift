@@ -129,10 +129,10 @@ struct FullDiskTests {
         try await demand("close", of: holder)
         #expect(try await first.tell("get owner") == "nothing")
         #expect(try await first.tell("sessions").split(separator: " ").count == 1)
-        // One that a commit has asked for may still be at it.
+        // A compaction that a commit has asked for may still run.
         try await eventually("a compaction is done") { try await first.tell("compact") == "true" }
         try await demand("takeOvers owner 20", of: first)
-        // An ending is not content. Names stay, since their states are not 0.
+        // The end of a session is not content. Names stay, since their states are not 0.
         try await demand("clear full", of: first)
         try await eventually("a compaction is done") { try await first.tell("compact") == "true" }
         try await demand("put again value", of: first)
@@ -312,7 +312,7 @@ struct FullDiskTests {
         // A former journal that cannot be removed.
         #expect(mkdir("/proc/\(first.pid)/root\(directory.path)/group/journal-1", 0o700) == 0)
         #expect(try await first.tell("fillUp 3000").hasPrefix("storageFull"))
-        // None begins when the put is refused: there is nothing to give back.
+        // No compaction begins when the put is refused: no space can be given back.
         try await first.tell("compact")
         try await first.tell("arm compaction.afterSnapshot:kill")
         try first.send("put key \(String(repeating: "n", count: 200_000))")
@@ -381,7 +381,8 @@ struct FullDiskTests {
             try await frozen.ended()
             try await changeHands("behind frozen writer \(round)")
         }
-        // Of two frozen writers the second one holds up all until an inode is free, such as that of the first one's journal.
+        // Of two frozen writers, the second one holds up all until an inode is free, for example that of the first
+        // one's journal.
         try await second.tell("get key")
         try await eventually("an inode is kept again") {
             _ = try? await first.tell("put key new")
@@ -486,17 +487,17 @@ struct FullDiskTests {
         var refusalCount = 0
         for round in 0..<(TestScope.isCheck ? 500 : 150) {
             let writer = try await peer(beside: first, at: directory.path)
-            // Some of the first ones find space that a journal has left.
+            // Some of the first puts find space that a journal has left.
             try writer.send("put kept\(round % 9) \(String(repeating: "n", count: 30_000))")
             if try await writer.answer().hasPrefix("error storageFull") { refusalCount += 1 }
-            // A program ends when it has its answer, with or without its session.
+            // A program ends when it has its answer, and ends its session or not.
             if round % 2 == 0 { try await writer.tell("close") }
             await writer.killNow()
             try await writer.ended()
             try takeAllSpace(at: directory.path, in: first)
         }
         #expect(refusalCount > 100)
-        // Some for the records of sessions, and none for a refusal.
+        // Some journals for the records of sessions, and no journal for a refusal.
         let names = TemporaryDirectory.names(in: "/proc/\(first.pid)/root\(directory.path)/group")
         let newest = names.compactMap { $0.hasPrefix("journal-") ? Int($0.dropFirst("journal-".count)) : nil }.max()
         #expect(try #require(newest) <= 2 + refusalCount / 30)
@@ -516,13 +517,13 @@ struct FullDiskTests {
         let directory = try TemporaryDirectory()
         let first = try await firstPeer(at: directory.path, size: "4m")
         try await first.tell("arm \(onlyWhenWoken)")
-        // Not as long as a log that is compacted.
+        // The journal is not as long as a log that is compacted.
         for _ in 0..<10 { try await first.tell("fillOne key 103000") }
         try takeAllSpace(at: directory.path, in: first)
         try await first.tell("arm compaction.afterSnapshot:kill@2")
-        // Now it is.
+        // Now it is long enough.
         for _ in 0..<40 { try await first.tell("hold mine \(String(repeating: "h", count: 1000))") }
-        // The first one that gets so far, behind all that were begun.
+        // The first compaction that gets so far, after all that were begun.
         #expect(try await first.tell("compact") == "true")
     }
 
@@ -652,7 +653,7 @@ struct FullDiskTests {
         try takeAllSpace(at: directory.path, in: first)
         #expect(try await first.tell("compact") == "true")
         try takeAllSpace(at: directory.path, in: first)
-        // It takes as much in the journal, which has it, as in the spare file, which has not.
+        // The put takes as much space in the journal, which has it, as in the spare file, which does not.
         try await first.tell("put key \(String(repeating: "n", count: 20_000))")
     }
 }

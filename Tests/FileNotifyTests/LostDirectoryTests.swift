@@ -31,7 +31,7 @@ struct LostDirectoryTests {
             }
         }
 
-        /// As a tool does that brings a backup back: a copy takes the name.
+        /// As a tool that restores a backup does: a copy takes the name.
         private func replaceJournal(in path: String) throws {
             let content = try OpenFile(path: path + "/journal-1", .read)
             let copy = try OpenFile(path: path + "/copy", .createNew)
@@ -96,7 +96,7 @@ struct LostDirectoryTests {
         if loss == .replaced || loss == .emptiedAndBegunAgain {
             #expect(try await peer.tell("get begun") == "value again")
         }
-        // Closing leaves what stands there now alone.
+        // Closing does not touch the files that are there now.
         await group.close()
         #expect(try await peer.tell("put key four") != "")
         #expect(try await again.text("key") == "four")
@@ -199,7 +199,7 @@ struct LostDirectoryTests {
         }
         try peer.send("compact")
         #expect(try await peer.answer().hasPrefix("error"))
-        // It names no session any more, so it can be made again when nothing has the group open.
+        // The directory names no session any more, so it can be made again when no process has the group open.
         await peer.killNow()
         #expect(try await code { try await FileGroup.open(directory: path) } == .corrupt)
         #expect(unlink(path + "/sessions") == 0)
@@ -263,7 +263,7 @@ struct LostDirectoryTests {
 
     /// A restoration in place after which the journal's commit word is the one that a handle knows.
     enum Restoration: String, CaseIterable, CustomTestStringConvertible {
-        /// The older records stand there already, and the journal's first page is not written over yet.
+        /// The older records are there already, and the journal's first page is not written over yet.
         case halfDone
         /// Another process has committed as many bytes since.
         case withOtherCommits
@@ -335,7 +335,7 @@ struct LostDirectoryTests {
         #expect(try await peer.answer().hasPrefix("error unavailable"))
     }
 
-    /// A process that waits for a name and has files watched.
+    /// A process that waits for a name and watches files.
     ///
     /// The system gives a user 128 inotify instances, and the tests that run meanwhile use all of them at times. A
     /// process that gets none says so, and asks again at the polls of all, which this one leaves out: another takes its
@@ -524,7 +524,7 @@ struct LostDirectoryTests {
         }
         var failure: (any Error)?
         do {
-            // Each of them takes more space than the journal has.
+            // Each of the values takes more space than the journal has.
             for _ in 0..<40 { try await group.put("key", [UInt8](repeating: 7, count: 600_000)) }
         } catch {
             failure = error

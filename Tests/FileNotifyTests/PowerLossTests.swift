@@ -52,7 +52,7 @@ struct PowerLossTests {
             model.apply(event)
             if case .mark(let number) = event {
                 returned = number
-                // An image that was enough before may be too little now.
+                // A state of the disk that was complete before may be incomplete now.
                 if isDurable { seen = [] }
             }
             var images = [model.lost, model.kept, model.torn(&random), model.torn(&random)]
@@ -87,7 +87,7 @@ struct PowerLossTests {
     ///
     /// - Parameter returned: How many commits had returned and must be there.
     private func judge(_ image: DiskImage, _ story: Story, returned: Int?) async throws {
-        // In memory where there is such a place: thousands of groups are opened, and none has to last.
+        // In memory where there is such a place: thousands of groups are opened, and none of them must be durable.
         let place = try TemporaryDirectory(in: access("/dev/shm", W_OK) == 0 ? "/dev/shm" : nil)
         let path = place.path(of: "left")
         try image.write(to: path)
@@ -169,7 +169,7 @@ struct PowerLossTests {
             let group = try await FileGroup.open(directory: path, options: options)
             for number in 1...5 { try await story.put(Key("key\(number)"), value(run * 5 + number), in: group) }
             clock.reboot()
-            // Its session is over in the new run; this only lets go of it.
+            // Its session is over in the new run. This only frees the group.
             await group.close()
         }
         let events = FileTrace.end()

@@ -199,7 +199,7 @@ struct ReaderTests {
         try await group.put("brief", [1], lifetime: .expiring(after: .seconds(10)))
         await group.close()
         let last = try await FileGroup.openToRead(directory: path).list().revision
-        // Its death is recorded by none: the machine goes down with it.
+        // No process records its death: all of them end with the machine.
         await old.killNow()
         let before = try content(of: path)
 

@@ -80,7 +80,7 @@ struct ResourceTests {
             #expect(try locks(of: journal, in: peer.pid) == [true])
             #expect(try locks(of: path + "/sessions", in: peer.pid) == [true])
             if generation == 1 { #expect(try await group.compactNow()) }
-            // It reads in the journal that the group has come to.
+            // It reads in the group's newest journal.
             try await peer.tell("put key \(generation)")
         }
         // A process that only reads changes no word, and may lock nothing.
@@ -145,7 +145,7 @@ struct ResourceTests {
     func cancelledRequest() async throws {
         let directory = try TemporaryDirectory()
         let group = try await FileGroup.open(directory: directory.path(of: "group"))
-        // The lock's holder is passed over after a while, so a try may come too late.
+        // The lock's holder is passed over after a while, so an attempt may come too late.
         for round in 0..<20 {
             let peer = try await PeerProcess.joining(directory.path(of: "group"))
             try await peer.tell("arm commit.afterLock:stop")

@@ -24,7 +24,7 @@ struct RestartedMachineTests {
         let before = try await FileGroup.open(directory: path)
         let last = try await before.put("brief", [1], lifetime: .expiring(after: .seconds(100))).revision
         await before.close()
-        // Its death is recorded by none: the machine goes down with it.
+        // No process records its death: all of them end with the machine.
         await old.killNow()
 
         // To a clock with another identity of the machine's run, the machine was started anew.
@@ -125,7 +125,8 @@ struct RestartedMachineTests {
         try await peer.tell("arm commit.beforePublish:stop")
         try peer.send("put late yes")
         try await peer.stopped()
-        // The order goes on in the next journal, and a whole record of the stopped one lies behind the end of this one.
+        // The order continues in the next journal. A complete record of the stopped journal lies after the end of this
+        // one.
         try await group.put("key", text: "two")
         #expect(group.generation == 2)
         await peer.killNow()

@@ -45,7 +45,7 @@ struct ScrubTests {
         try file.write([byte ^ 1], at: offset)
     }
 
-    /// Demands that the bit at a place is missed when it is another one, with the name of the file.
+    /// Expects that a changed bit at a place is found, and that the report names the file.
     private func expectFound(_ name: String, at offset: Int, _ what: String) throws {
         try flip(name, at: offset)
         let error = #expect(throws: SharedCoreError.self, "\(what)") { try GroupScrub(of: path) }

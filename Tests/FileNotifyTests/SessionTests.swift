@@ -29,7 +29,7 @@ struct SessionTests {
         let recorder = WatchRecorder(try await old.watch())
         try await old.put("held", [1], lifetime: .session)
         let new = try await FileGroup.open(directory: path)
-        // As a participant does that takes its process for dead.
+        // As a participant does that believes that the session's process is dead.
         let order = try await FileOrder.open(directory: path, options: FileGroupOptions(), effectByteCount: 0)
         _ = try await order.record(.end(old.session.id))
         #expect(try await new.get("held") == nil)

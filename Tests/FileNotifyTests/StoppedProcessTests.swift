@@ -51,7 +51,7 @@ struct StoppedProcessTests {
         var peers: [PeerProcess] = []
         for _ in 0..<4 { peers.append(try await PeerProcess.joining(path)) }
         let next = try await PeerProcess.joining(path)
-        // Longer than what content waits for, with next to nothing in it.
+        // Longer than processes wait for content, with next to no content in the file.
         try await peers[0].tell("fill large/ 3 1000000")
         for (number, peer) in peers.enumerated() {
             try await peer.tell("arm compaction.afterSnapshot:stop")
@@ -112,7 +112,7 @@ struct StoppedProcessTests {
         }
         try await slow.stopped()
         slow.signal(.continue)
-        // It never ends. F-S15a tries that it is waited for at all, which is no matter of time.
+        // The writer never ends. F-S15a checks that it is waited for at all, which does not depend on time.
         _ = try await withTimeout(TestTimeout.long, "the others go on") { try await group.put("key", text: "later") }
         #expect(try await group.text("slow") == nil)
         await slow.killNow()

@@ -6,7 +6,7 @@ internal import Platform
 internal import TestSupport
 internal import Testing
 
-/// The ways of a process when the system lets it watch no files, or not these.
+/// How a process waits when the system lets it watch no files, or not these files.
 @Suite("Waiting without reports of writes", .timeLimit(.minutes(10)))
 struct WakeUpMethodTests {
     /// The reason for which a peer cannot watch the wake channels.

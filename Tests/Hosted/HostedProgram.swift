@@ -8,7 +8,7 @@ internal import SharedCoreHost
 struct HostedProgram {
     static func main() async { await SharedCoreProgram.main(adding: [OwnFactory()] + invalid) }
 
-    /// A backend that no configuration could choose, where a test asks for one.
+    /// Backends with names that no configuration could choose, where a test asks for one.
     private static var invalid: [any BackendFactory] {
         switch CommandLine.arguments.last {
         case "bundled-name": [OwnFactory(name: "file", settings: [])]

@@ -16,7 +16,7 @@ extension KeeperTests {
             directory = try TemporaryDirectory()
         }
 
-        /// Runs a host with Executors that bring a message, and gives it a push.
+        /// Runs a host with Executors that bring a message, and sends it a push.
         private func serve(
             on address: String, _ more: [String: String] = [:],
             _ look: (_ errors: () -> String, _ push: (String) async throws -> Void) async throws -> Void
@@ -155,6 +155,6 @@ final class NotificationMock {
         bus.signal(.kill)
     }
 
-    /// The notifications that it was asked to show.
+    /// The notifications that the service was asked to show.
     var notifications: [String] { service.lines.filter { $0.contains(" Notify ") } }
 }

@@ -81,7 +81,7 @@ extension KeeperTests {
             return isThere
         }
 
-        /// Lets a call come, and its push.
+        /// Sends a call, and its push.
         private func push() async throws {
             #expect(await (try startPush()).end() == .exited(0))
         }
@@ -159,7 +159,7 @@ extension KeeperTests {
             let host = try #require(group.host)
             try await push()
             try await serveAnew(after: host)
-            // Its quiet core goes on, or has stopped before the next one started.
+            // The quiet core continues, or has stopped before the next one started.
             try await expectServed(by: nil, told: "a push came")
             #expect([["main"], ["main", "main"]].contains(registrar.registered), "\(registrar.registered)")
             #expect(stage.mainPid == main && stage.notes.contains("delivered call-1"))
@@ -224,7 +224,7 @@ extension KeeperTests {
         func keeperKilled() async throws {
             let main = try await restingMain()
             let keeper = try await stage.status().keeper
-            // Main sees its wake when the keeper is gone.
+            // Main sees the wake when the keeper is gone.
             kill(main, SIGSTOP)
             let pushing = try startPush()
             try await eventually("a wake is written") { try await isThere(OwnershipKey.wake) }

@@ -43,7 +43,7 @@ extension KeeperTests {
         @Test("A keep-alive that is due wakes it")
         func keepAlive() async throws {
             try await restingMain()
-            // One of before the machine's start is due now.
+            // A wake that was due before the start of the machine is due now.
             var machine = KeepAliveMachine()
             try machine.add(handler: "ping", every: KeepAliveRules.minimumInterval, at: SystemClock().now())
             let record = machine.record(on: BootID(high: 1, low: 1))

@@ -65,7 +65,7 @@ extension KeeperTests {
             #expect(await onThread { client.mainWasWoken(main) })
             try await stage.untilNoted("event woken(budget: 120.0 seconds)")
             #expect(try await stage.status().presence == "woken")
-            // The next wake comes before Main sleeps again. A holder tells of each wake once.
+            // The next wake comes before Main sleeps again. A holder reports each wake once.
             #expect(await onThread { client.mainWasWoken(main) })
             #expect(stage.notes.count { $0.hasPrefix("event woken") } == 1)
             try await server.send("sleep")

@@ -58,13 +58,14 @@ extension KeeperTests {
                 try await stage.untilNoted("read line \(round)")
             }
             let read = stage.notes.filter { $0.hasPrefix("read ") }.map { String($0.dropFirst(5)) }
-            // A line that was noted and not yet taken off by a Main that was killed is noted once more.
+            // If a Main was killed after it had noted a line and before it removed the line, the next one notes the
+            // line once more.
             #expect(read.withoutRepeats == sent, "\(story)")
             #expect(group.server.connectionCount == 1, "\(story)")
             #expect(group.server.closeCount == 0, "\(story)")
             #expect(!stage.notes.contains("second"), "\(story)")
 
-            // The last one to be killed may have been the keeper, and only a keeper can be told to end.
+            // The last process to be killed may have been the keeper, and only a keeper can be told to end.
             try await stage.until("\(story): a keeper is there again") { $0.presence != "silent" && $0.main != nil }
             let main = try await stage.startedMain()
             #expect(await (try group.run(["keeper", "--end"])).end() == .exited(0))
@@ -74,7 +75,7 @@ extension KeeperTests {
 }
 
 extension [String] {
-    /// Without those that are the same as the one before.
+    /// The lines without those that are the same as the line before.
     fileprivate var withoutRepeats: [String] {
         indices.filter { $0 == startIndex || self[$0] != self[$0 - 1] }.map { self[$0] }
     }

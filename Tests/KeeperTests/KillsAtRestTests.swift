@@ -20,7 +20,7 @@ extension KeeperTests {
             case taken
             /// A wake is written, and Main has not resumed.
             case woken
-            /// Main owns for itself, and its core is not told yet.
+            /// Main owns for itself, and its core has not been told yet.
             case resuming
         }
 
@@ -179,7 +179,7 @@ extension KeeperTests {
                     try await GroupOwner.current(in: observer)?.process == holder.identity
                 }
             case (.offered, false):
-                // A holder that has ended is one no more: no rest is offered then.
+                // A holder that has ended is no holder any more: no rest is offered then.
                 if failure.fault == .stopped { try await until("does not rest: refused", of: main) }
             case (.taken, false):
                 try await eventually("it is stopped") { victim.isStopped }
@@ -187,7 +187,7 @@ extension KeeperTests {
             default: try await until("rests", of: main)
             }
             if [.taken, .woken].contains(failure.step), failure.isOfMain {
-                // A Main that is stopped sees no wake.
+                // A stopped Main sees no wake.
                 if failure.step == .taken { try await fail() } else { await main.freeze() }
             }
 
@@ -207,7 +207,7 @@ extension KeeperTests {
             }
             let isOfExecutor = failure.server == .executor
             try await until(isOfExecutor ? "answer core" : "answer inbox", of: executor)
-            // The answer may come before the registrar hears of it.
+            // The answer may come before the registrar receives the line.
             try await eventually("the call is taken, once: \(registrar.taken)") { registrar.taken == ["call-1"] }
 
             // The victim continues, and one contact is left. After its core was superseded, a Main asks the Executor
@@ -248,7 +248,7 @@ extension KeeperTests {
             registrar.close()
         }
 
-        /// Expects that the timeline has no breach, and says why the call was served as it was.
+        /// Expects that the timeline has no breach, and gives the reason why the call was served as it was.
         private func expectTold(_ failure: Case, in observer: FileGroup, hasStoppedCore: Bool) async throws {
             let history = try await Timeline(observer).history()
             let report = TimelineChecker.check(history)
@@ -269,7 +269,7 @@ extension KeeperTests {
             case nil:
                 #expect(!entries.contains { [.rested, .woken, .coreGivenUp, .fenced].contains($0.kind) }, "\(text)")
             }
-            // A Main that does not resume has its time, and no more of it than the bound says, on a machine that is busy.
+            // A Main that does not resume has the time of the bound, and on a busy machine not much more.
             guard let givenUp = entries.first(where: { $0.kind == .coreGivenUp }) else {
                 return #expect(failure.wakeBound > 1_000 || !failure.isOfMain)
             }

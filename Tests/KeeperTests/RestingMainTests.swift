@@ -31,14 +31,14 @@ extension KeeperTests {
             ]
         }
 
-        /// Expects that Main's core has registered, once, and no second contact beside it.
+        /// Expects that Main's core has registered once, and that no second contact exists beside it.
         private func expectOneContact() {
             #expect(registrar.registered == ["main"] && registrar.overlaps == [])
             #expect(stage.notes.count { $0 == "core starts" } == 1)
             registrar.close()
         }
 
-        /// A holder in this process, which tells the keeper.
+        /// A holder in this process, which reports to the keeper.
         ///
         /// - Parameter told: How many wakes the keeper has heard of.
         private func holder(telling told: Box<Int> = Box(0)) async throws -> HolderParticipant {

@@ -67,7 +67,8 @@ extension KeeperTests {
             let keeper = try await stage.start(shell("exec sleep 1000"))
             try await stage.until("Main runs") { $0.state == "running" }
             let main = try await stage.startedMain()
-            // Its question has the keeper check now, and not a minute later. It may have checked, and ended, before.
+            // The visitor's question makes the keeper check now, and not a minute later. The keeper may have checked,
+            // and ended, before.
             let visitor = try stage.connect()
             TemporaryDirectory.remove(stage.directory.path)
             _ = try? visitor.send(Array(KeeperRequest.status.text.utf8))

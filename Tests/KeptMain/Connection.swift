@@ -1,7 +1,7 @@
 import Glibc
 import Platform
 
-/// A connection over TCP that lines come on.
+/// A connection over TCP from which lines are read.
 struct Connection: Sendable {
     let descriptor: Int32
 
@@ -23,8 +23,8 @@ struct Connection: Sendable {
         guard descriptor >= 0, result == 0 else { throw ConnectionEnd() }
     }
 
-    /// Waits for a line. It is noted before it is taken off the connection: a Main that is killed in between leaves it
-    /// there.
+    /// Waits for a line. The line is noted before it is removed from the connection: a Main that is killed in between
+    /// leaves it there.
     func line(notingIn notebook: Notebook) throws(ConnectionEnd) -> String {
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {

@@ -15,7 +15,7 @@ struct Notebook: Sendable {
     }
 }
 
-/// The wakes that the keeper tells of, by data and by the holder; everything that it says is noted.
+/// The wakes that the keeper reports, by data and by the holder. Every message of the keeper is noted.
 struct Wakes: Sendable {
     private let stream: AsyncStream<Void>
 

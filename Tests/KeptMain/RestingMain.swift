@@ -31,7 +31,7 @@ struct RestingMain: Sendable {
 
         func iterate(in context: CoreContext) async throws {
             guard let contact = contact.withLock({ $0 }) else {
-                // Woken by nothing.
+                // Nothing wakes this.
                 while !Task.isCancelled { try await Task.sleep(for: .seconds(86_400)) }
                 return
             }

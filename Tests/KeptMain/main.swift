@@ -13,7 +13,7 @@ guard (3...5).contains(arguments.count), let port = UInt16(arguments[1]) else {
     fatalError("usage: PORT NOTEBOOK [GROUP [REGISTRAR]]")
 }
 let notebook = try Notebook(path: arguments[2])
-// A lock that its supervision knows nothing of shows that it is the only one.
+// A lock that its supervision does not know shows that this Main is the only one.
 let witness = try OpenFile(path: arguments[2] + ".witness", .create)
 if try !witness.tryLock(byteAt: 0) { try notebook.write("second") }
 try notebook.write("start background=\(KeptSockets.isInBackground)")
@@ -37,7 +37,7 @@ while true {
     let words = line.split(separator: " ").map(String.init)
     switch words.first {
     case "sleep":
-        // If there is no keeper now, the next one is told.
+        // If there is no keeper now, the next one learns of it.
         try? await sockets.enterBackground()
         await wakes.next()
     case "rest":

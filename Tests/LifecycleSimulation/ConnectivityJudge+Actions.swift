@@ -104,7 +104,7 @@ extension ConnectivityJudge {
             _ where ordered.action.needsNetwork:
             if ownership == .held { hasLocks = true }
             guard position.application == .suspended || isWokenForData else {
-                // A short wake does without ownership, also while a call that keeps the application awake begins in it.
+                // A short wake needs no ownership, also while a call that keeps the application awake begins in it.
                 let connects = [.reconnect, .openNewSocket, .register].contains(ordered.action)
                 require(
                     ownership == .held || hasTriedToResume || !connects || budgetFrom != nil,
@@ -154,7 +154,7 @@ extension ConnectivityJudge {
         require(budgetFrom == nil, "P6: a wake whose work is done is over", machine.position)
     }
 
-    /// Validates an instant that the machine waits for, before it hears of it.
+    /// Validates an instant that the machine waits for, before the machine handles it.
     mutating func stepComes(at now: BootInstant, _ machine: ConnectivityMachine) {
         guard let keepAliveFrom, machine.wake != nil, keepAliveFrom.duration(to: now) > .seconds(10) else { return }
         let rest = machine.pending.filter { $0.action == .refreshRegistration || $0.action == .refreshSubscriptions }

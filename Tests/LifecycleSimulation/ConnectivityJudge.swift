@@ -1,8 +1,8 @@
 internal import CoreAPI
 package import Lifecycle
 
-/// Validates a connectivity machine from the outside, by its events, its trace and its actions, and notes every breach
-/// of a rule. It keeps an account of its own.
+/// Validates a connectivity machine from the outside, by its events, its trace and its actions, and records every
+/// breach of a rule. It derives the expected state by itself.
 package struct ConnectivityJudge {
     package private(set) var breaches: [String] = []
     /// Every rule that came up.
@@ -42,7 +42,7 @@ package struct ConnectivityJudge {
     var hasTriedToResume = false
     /// True if an offer to resume the calls has failed; the machine tries it again with the next registration.
     var isOfferTried = false
-    /// True if the system wants to suspend the application while an active call keeps it awake.
+    /// True if the system wants to suspend the application, and an active call prevents it.
     var isSuspensionOwed = false
     /// True after calls were flagged as unavailable, until the last known state is reported.
     var isOutOfReach = false
@@ -120,7 +120,7 @@ package struct ConnectivityJudge {
                 keepAliveFrom = event == .keepAlive ? transition.at : nil
             }
         }
-        // An attempt that is put behind the ownership is the same one.
+        // An attempt that is put off until the application owns is the same attempt.
         let isPutBehind = transition.dropped.allSatisfy { dropped in
             transition.actions.contains { $0.action == dropped.action }
         }

@@ -62,7 +62,8 @@ package struct ConnectivitySimulation {
     }
 
     private mutating func drawEvent() -> ConnectivityEvent {
-        // Two wakes meet, and calls begin and the network goes and comes back in one, more often than chance has it.
+        // Two wakes meet, and in one of them calls begin and the network is lost and found, more often than chance
+        // would have it.
         if isAfterKeepAlive, chance(2) { return .dataOnKeptSocket }
         if machine.wake != nil, machine.position.application == .background {
             switch random.next() % 5 {

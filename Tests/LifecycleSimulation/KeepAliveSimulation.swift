@@ -2,14 +2,14 @@ internal import CoreAPI
 internal import Lifecycle
 
 /// One schedule of a keep-alive, drawn from a seed: handlers of all lengths, sleeps, restarts and new starts of the
-/// machine. It keeps its own books and notes every breach.
+/// machine. It derives the expected calls by itself and records every breach.
 package struct KeepAliveSimulation {
     struct Books {
         var interval: Duration
         var window: KeepAliveWindow
         /// The last interval that a call stood for.
         var covered: Int64
-        /// The call that is under way, and whether it was told that its time is short.
+        /// The running call, and whether it was warned that its time is short.
         var run: (since: BootInstant, isWarned: Bool)?
     }
 

@@ -111,7 +111,7 @@ struct ApplicationStatesTests {
         #expect(try await statesOfHost.all()[one.session.id] == .background)
 
         for hasSpoken in [true, false] {
-            // Its word comes between what the Host has seen and what the Host says.
+            // The application publishes its state between the Host's read and the Host's commit.
             if !hasSpoken { try await statesOfOne.clear() }
             let states = ApplicationStates(
                 InterposedStore(host, once: { () throws(SharedCoreError) in try await statesOfOne.set(.foreground) }))

@@ -74,7 +74,7 @@ func runDatagramMain(in group: any SharedGroup, port: UInt16, untilClosed: @esca
     }
 }
 
-/// A loop of the application's own that hears of posts.
+/// A loop of the application's own that receives posts.
 func pollCalls(of group: any SharedGroup, ring: (NotificationDelivery) -> Void, poll: (Int32) -> Void) async throws {
     let calls = try await group.observe("calls").pollable(on: group.deliveryExecutor)
     while true {

@@ -1,6 +1,6 @@
 internal import CoreAPI
 
-/// The backend that is tried, which the articles leave out.
+/// The backend that is tested, which the articles leave out.
 enum MyGroup {
     static func open(
         _ endpoint: String, as description: SessionDescription, limits: Limits = Limits(),

@@ -76,7 +76,7 @@ private struct LogMutant: CustomTestStringConvertible {
     ]
 }
 
-/// The rules of a log are those that the suite tries.
+/// The suite tests all rules of a log.
 @Suite(
     "Mutants: a log that breaks a duty is caught by the suite", .enabled(if: TestScope.isCheck), .serialized)
 struct LogMutantTests {

@@ -11,7 +11,7 @@ internal import Testing
 struct LyingLogTests {
     private let log = MemoryLog()
 
-    /// The false answers of a log about two records that stand in it.
+    /// The false answers of a log about two records that it has.
     private static let lies: [(name: String, code: SharedCoreError.Code, lie: @Sendable (inout LogSlice) -> Void)] = [
         ("leaves a record out", .corrupt, { $0.records.removeFirst() }),
         ("gives a record twice", .corrupt, { $0.records.insert($0.records[0], at: 0) }),
@@ -104,7 +104,7 @@ struct LyingLogTests {
         {
             let count = log.records.count
             let reader = try await log.join(clock: clock) { log in
-                // It learns of the record when it is asked.
+                // The log learns of the record when it is asked.
                 log.wait = { _, _ throws(SharedCoreError) in try await LogOrder.pause(.seconds(3600)) }
             }
             let before = try await reader.list()

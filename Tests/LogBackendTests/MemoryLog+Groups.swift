@@ -23,7 +23,7 @@ extension MemoryLog {
         add(try LogRecord.make(of: Effect(revision: revision, time: time, body: body), at: place).bytes)
     }
 
-    /// The effects that stand in the log.
+    /// The effects in the log.
     func effects() throws -> [Effect] {
         try records.map { bytes throws(SharedCoreError) in try LogRecord(bytes).effect }
     }

@@ -26,7 +26,7 @@ final class MemoryLog: Sendable {
     /// The position of the snapshot.
     var start: UInt64 { state.withLock(\.start) }
 
-    /// Takes the last record away, as a log must not.
+    /// Removes the last record, which a log must not do.
     func removeLast() { state.withLock { _ = $0.records.removeLast() } }
 
     /// Puts a record at a position, also in place of another one, as a log must not.
@@ -73,7 +73,7 @@ final class MemoryLog: Sendable {
             var stop: Promise<Void>?
             /// True while nothing reaches the log.
             var isCut = false
-            /// How long after a record it is told of it.
+            /// The time after which the participant learns of a record.
             var delay = Duration.zero
             /// The number of deaths that a wait has ended for.
             var seenDeathCount = 0
@@ -117,10 +117,10 @@ final class MemoryLog: Sendable {
             try await pass()
             let wait = Promise<Void>()
             let seen = life.withLock(\.seenDeathCount)
-            // After this its caller asks which sessions have ended.
+            // After this, the caller asks which sessions have ended.
             defer { life.withLock { $0.seenDeathCount = log.state.withLock(\.killed.count) } }
             let number: UInt64? = log.state.withLock { state in
-                // A death before this wait began was not told to it.
+                // The participant was not notified of a death before this wait began.
                 guard state.end <= position, state.killed.count == seen else { return nil }
                 state.lastWait += 1
                 state.waits[state.lastWait] = wait
@@ -187,7 +187,7 @@ final class MemoryLog: Sendable {
             stop?.open()
         }
 
-        /// Lets nothing reach the log.
+        /// Lets nothing reach the log, or everything again.
         func cut(_ isCut: Bool) {
             life.withLock { $0.isCut = isCut }
             log.wake()

@@ -7,7 +7,7 @@ internal import Synchronization
 /// The suite's access to groups over logs in memory.
 struct MemoryLogHarness: ConformanceHarness {
     let name = "log in memory"
-    /// The log as a participant is given it.
+    /// Returns the log that a participant uses in place of the given one.
     var change: @Sendable (MemoryLog.View) -> any SharedLog = { $0 }
 
     func makeGroup(_ settings: GroupSettings) async throws -> any ConformanceGroup {

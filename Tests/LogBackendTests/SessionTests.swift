@@ -87,7 +87,8 @@ struct SessionTests {
         #expect(await other.doubt(that: stranger.identity, has: owner.session.id)?.contains("another process") == true)
         // A record names a process that has never opened the log, as one of a release without sockets does.
         let named = try addSession(of: stranger.identity)
-        // Another takes over the socket's name of a session: it names that process, which it cannot be.
+        // This process takes the socket name of a session that names another process. The kernel reports who has the
+        // socket, so this process is not taken for the session's.
         let token = ProcessMark.Token.random()
         let taken = try addSession(of: stranger.identity, token)
         let socket = try #require(SessionSocket(named: token.socketName))

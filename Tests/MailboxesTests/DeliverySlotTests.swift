@@ -44,7 +44,7 @@ struct DeliverySlotTests {
             while let next = try await slot.next() { taken.update { $0.append(next) } }
         }
         slot.add(delivery(3))
-        // It can be seen to wait: what ends the sequence now would otherwise come behind a delivery.
+        // The task waits now. Otherwise the end of the sequence could come after a delivery.
         #expect(taken.value.isEmpty)
         #expect(slot.resume())
         try await eventually("the pending one is delivered") { !taken.value.isEmpty }

@@ -82,7 +82,7 @@ struct HandlerGateTests {
         Task.detached(executorPreference: ThreadExecutor(thread: "handler")) { body() }
     }
 
-    /// Has a gate closed while one of its handlers runs, and expects that the close returns after the handler.
+    /// Closes a gate while one of its handlers runs, and expects that the close returns after the handler.
     private static func expectWait(closing close: (@escaping @Sendable () -> Void) -> Void) async throws {
         let gate = HandlerGate()
         let (isRunning, isClosing, hasEnded) = (Box(false), Box(false), Box(false))

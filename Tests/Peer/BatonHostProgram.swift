@@ -3,7 +3,7 @@ internal import CoreAPI
 internal import FileNotifyBackend
 internal import Platform
 
-/// A host as far as hand-overs go, which keeps batons: `<directory>`. It ends with the order `close`.
+/// The part of a host that keeps batons: `<directory>`. It ends with the order `close`.
 enum BatonHostProgram {
     static func run(_ words: [String]) async {
         do {

@@ -20,7 +20,7 @@ enum BusyExecutor {
             let group = try await FileGroup.open(
                 directory: words[0], as: SessionDescription(role: .executor, name: "busy \(words[1])"))
             let end = AsyncStream.makeStream(of: Void.self)
-            // Long: the test concerns the host's budgets, however long it takes.
+            // Long, because the test concerns the host's budgets alone.
             let executor = try ExecutorParticipant(
                 of: group, options: CoordinationOptions(executorBudget: .seconds(3600))
             ) {

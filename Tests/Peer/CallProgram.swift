@@ -20,7 +20,7 @@ internal import Synchronization
 /// network. An Executor begins the call; both roles take it over. It prints what its core does, and ends with the
 /// order `close`.
 enum CallProgram {
-    /// Must not come to stand anywhere.
+    /// This key must not be stored anywhere.
     static let marker = "do-not-store-this-key"
     static let kind = "test-call/1"
 
@@ -92,7 +92,7 @@ enum CallProgram {
     }
 }
 
-/// Keeps batons as usual, and reaches no other keeper, as if that were on another machine.
+/// Keeps batons as usual, and reaches no other keeper, as if the others were on another machine.
 private struct AfarTransport: BatonTransport {
     func keep(_ baton: Baton, of epoch: Revision) throws(SharedCoreError) -> any BatonKeeping {
         try LocalBatonTransport().keep(baton, of: epoch)
@@ -195,7 +195,7 @@ private final class LineCore: Core {
     func stop() async { await stop(StopRequest(.closing)) }
 
     func stop(_ request: StopRequest) async {
-        // One that is superseded has nothing to end any more.
+        // A superseded core has no call left to end.
         if request.reason == .superseded { state.withLock { $0.isSending = false } }
         close(saying: false)
         CallProgram.say("stops \(request.reason)")

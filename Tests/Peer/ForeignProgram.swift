@@ -25,7 +25,7 @@ enum ForeignProgram {
 
     private static func ask(_ record: BatonRecord) throws -> String {
         let connection = try MessageSocket(connectingTo: record.keepers[0])
-        // A keeper that has closed the connection already is as good as one that closes it later.
+        // A keeper that has closed the connection already counts like one that closes it later.
         guard (try? connection.send(Array("sharedcore-baton 1 \(record.epoch)".utf8))) != nil else { return "closed" }
         while Poll.wait(for: [connection.descriptor], timeout: .seconds(30))[0] {
             switch connection.receive(upTo: 64, files: 16) {

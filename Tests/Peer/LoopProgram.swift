@@ -11,7 +11,7 @@ internal import Platform
 /// `closed`. `leave` closes the group's handle alone and prints `left`. `fill` replaces standard error by a pipe that
 /// is full, and prints `filled`.
 enum LoopProgram {
-    // Nothing but an order ends it: on a busy machine an Executor's core would be over before the order comes.
+    // Only an order ends the core: on a busy machine an Executor's core would be over before the order comes.
     static let options = CoordinationOptions(
         executorBudget: .seconds(600), coreLinger: .seconds(600), stopTimeout: .seconds(1))
 

@@ -66,7 +66,7 @@ enum RestProgram {
 
     private static let hasOffered = Atomic(false)
 
-    /// Carries out the orders, side by side, until one says that the process is to end.
+    /// Carries out the orders at the same time, until one says that the process must end.
     private static func obey(_ carryOut: @escaping @Sendable (String) async -> Void) async {
         let orders = AwaitedInputLines()
         while let order = await orders.next(), order != "close" { Task { await carryOut(order) } }

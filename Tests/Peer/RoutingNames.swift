@@ -8,8 +8,8 @@ internal import Glibc
 /// next of those numbers and others without a name follow. Names of random bytes come between. The peer says after
 /// each 100 connections how many there were.
 struct RoutingNames {
-    /// The count of numbers of each sequence that one block of connections takes, and of the connections without a name
-    /// behind them.
+    /// How many numbers of each sequence one block of connections takes, and how many connections without a name
+    /// follow.
     private static let blockCount: UInt32 = 12
 
     private let endpoint: String
@@ -46,7 +46,7 @@ struct RoutingNames {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// Goes on until it is killed.
+    /// Runs until it is killed.
     mutating func run() {
         for block in 0... as PartialRangeFrom<UInt32> {
             for number in 0..<Self.blockCount {
@@ -69,7 +69,7 @@ struct RoutingNames {
             print(count)
             fflush(nil)
         }
-        // A block and more stays open, so that the names are taken when those without one come.
+        // More than one block stays open, so that the names are taken when the connections without a name come.
         if sockets.count == 200 { zmq_close(sockets.removeFirst()) }
         guard let socket = zmq_socket(context, ZMQ_DEALER) else { return }
         var linger: Int32 = 0

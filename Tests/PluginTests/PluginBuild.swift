@@ -35,7 +35,7 @@ struct PluginBuild: Sendable {
     private init(copying former: PluginBuild) throws {
         directory = try TemporaryDirectory()
         try setMode(0o755, of: "")
-        // Another file, so that the system loads it anew, with a log of its own.
+        // A copy of the file, so that the system loads it once more, with a log of its own.
         try FileManager.default.copyItem(atPath: former.file(of: "faulty"), toPath: file(of: "faulty"))
     }
 

@@ -76,7 +76,7 @@ struct PluginTests {
         ])
     func fails(fault: String, code: SharedCoreError.Code) async throws {
         let build = try await Self.build.value
-        // A plugin of its own file has a log of its own.
+        // A plugin that is loaded from a copy has a log of its own.
         let plugin = try build.copy().load()
         let error = await #expect(throws: SharedCoreError.self) {
             let group = try await plugin.open(group: "g", stateDirectory: "/", values: ["faulty.fault": fault])

@@ -56,7 +56,7 @@ private final class RedisServer: Sendable {
 
     func end() async { await process.withLock { $0 }?.killNow() }
 
-    /// Gives the first line of the answer to a command; nil where it gives none.
+    /// Returns the first line of the answer to a command; nil if there is none.
     @discardableResult
     func tell(_ words: String...) async throws -> String? {
         let client = try ChildProcess("redis-cli", ["-s", socket] + words, keepsErrors: true)

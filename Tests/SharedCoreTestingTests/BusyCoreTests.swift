@@ -29,7 +29,7 @@ struct BusyCoreTests {
     @Test("Between the end of a call and the start of Main's core no time passes: each is woken by the other")
     func callEnds() async throws {
         let (executor, _, start) = try await waitingMain(for: .call)
-        // Not at a moment at which Main polls by itself.
+        // At a time at which Main does not poll by itself.
         try await group.advance(by: .seconds(59) + .milliseconds(33))
         #expect(!start.isOver)
         let call = try #require(activities.all.first)

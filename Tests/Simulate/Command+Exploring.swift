@@ -1,7 +1,7 @@
 internal import Simulation
 
 extension Command {
-    /// Explores the states of the small groups, all of those that have no more than the limit. Gives whether no rule was broken.
+    /// Explores all states of the groups with no more states than the limit. Returns false if a rule was broken.
     func explore() -> Bool {
         var isWell = true
         for setting in settings {
@@ -19,7 +19,7 @@ extension Command {
         return isWell
     }
 
-    /// Explores the states of each mutant until one breaks a rule. Gives whether all were caught.
+    /// Explores the states of each mutant until one breaks a rule. Returns true if all mutants were caught.
     func exploreMutants() -> Bool {
         var survivors = 0
         let mutants = isUnscheduled ? Exploration.unscheduledMutants : Exploration.mutants

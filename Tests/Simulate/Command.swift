@@ -100,7 +100,7 @@ final class Counter: Sendable {
 }
 
 extension Command {
-    /// Tells the story of one schedule, in its shortest form when it breaks a rule. Gives whether it breaks none.
+    /// Prints the history of one schedule, in its shortest form if it breaks a rule. Returns true if it breaks none.
     func tell(_ seed: UInt64) -> Bool {
         var schedule = Schedule(seed: seed)
         var coverage = Coverage()
@@ -140,7 +140,7 @@ extension Command {
         return missing.isEmpty && report.failures.isEmpty
     }
 
-    /// Runs schedules of each mutant until one breaks a rule. Gives whether all were caught.
+    /// Runs schedules of each mutant until one breaks a rule. Returns true if all mutants were caught.
     func tryMutants() async -> Bool {
         var survivors = 0
         for mutant in mutant.map({ [$0] }) ?? Mutant.every {
@@ -158,7 +158,7 @@ extension Command {
 }
 
 extension Command {
-    /// Runs schedules on all workers. Each takes the next part when it is done with one.
+    /// Runs schedules on all workers. Each worker takes the next part when it is done with one.
     func campaign(_ schedules: UInt64, damagedBy mutant: Mutant? = nil, patience: Int = 10) async -> Campaign.Report {
         let end = first + schedules
         let next = Counter(first)

@@ -143,7 +143,7 @@ extension ZMQTests {
                 }
                 return isSent.value
             }
-            // Not by a job, which would make the thread poll.
+            // The thread is not asked by a job, because a job would make it poll.
             try await eventually("the thread takes it") {
                 asker.answerCount.load(ordering: .sequentiallyConsistent) == 1
             }

@@ -88,7 +88,7 @@ package struct HandoverRecord: StoredRecord {
     package var name: String
     /// The time of the request.
     package var askedAt: BootInstant
-    /// How long it waits, without a critical section's bound.
+    /// How long the request waits, without a critical section's bound.
     package var deadline: Duration
     /// True if another Main, too, must release its ownership.
     package var takesOverMain: Bool

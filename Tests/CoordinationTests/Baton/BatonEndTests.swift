@@ -3,7 +3,7 @@ import Testing
 
 @testable import Coordination
 
-/// The end that the machine gives its baton after a commit with a lost or refused answer.
+/// How the machine ends its baton after a commit with a lost or refused answer.
 struct BatonEndTests {
     private let tests = OwnershipMachineTests()
 
@@ -33,7 +33,7 @@ struct BatonEndTests {
 
         let wasUnclear = machine.begins(transition)
         machine.missed(transition, miss, wasUnclear: wasUnclear)
-        // Without the entry: by its own commit, or by that of another owner.
+        // Without the entry: this machine's own commit or that of another owner has removed it.
         machine.view.apply(tests.view(50, []), at: tests.start)
         _ = machine.step(at: tests.start)
 

@@ -32,7 +32,7 @@ struct BatonGuardTests {
             calls: ["call-1"], bootID: clock.bootID, deadline: clock.now().advanced(by: .seconds(10)), keepers: [])
     }
 
-    /// An Executor that owns in a store; its core has given a baton and ended.
+    /// An Executor that owns in a store. Its core has given a baton and ended.
     private func giver() async throws -> (machine: OwnershipMachine, group: MemoryGroup, epoch: Revision) {
         let group = try await open(.executor, "executor")
         let epoch = try await group.put(OwnershipKey.owner, owner(.executor, "executor").bytes, lifetime: .session)
@@ -148,7 +148,7 @@ struct BatonGuardTests {
         #expect(!directives.contains(.stopCore(epoch: epoch)))
         #expect(machine.core?.phase == .running)
 
-        // Nor is a core without a call asked for a baton.
+        // Nor does it ask for a baton where it has no call.
         var idle = machine
         let store = try await group.list(OwnershipKey.path)
         idle.view = OwnershipView()
@@ -225,7 +225,7 @@ struct BatonGuardTests {
             Standing(entry), taking: [kind], in: clock.bootID, tell: { _, _, _, _ throws(SharedCoreError) in })
         let states = try await Calls(group, clock: clock).list().map { "\($0.id) \($0.state.isOpen)" }.sorted()
         #expect(states == ["call-1 true", "call-2 false"])
-        // The baton ends if the core has not applied it.
+        // The call is over when the core has not applied the baton.
         try await context.endReceivedBaton()
         #expect(try await Calls(group, clock: clock).list().allSatisfy { $0.state == .ended(.lost) })
     }

@@ -168,7 +168,7 @@ extension BatonProcessTests {
         let host = try await host()
         let (executor, socket) = try await busyExecutor(at: "baton.kept:\(way)")
         let main = try start("main", "B", timeout: 500)
-        // Frozen, it is killed at the deadline.
+        // The Executor is frozen, so it is killed at the deadline.
         #expect(await executor.end() == .killed(by: SIGKILL))
         try await until("runs", of: main)
         try await eventually("it is over") { try await calls().map(\.state) == [.ended(.lost)] }

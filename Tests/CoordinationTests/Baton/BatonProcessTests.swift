@@ -64,7 +64,7 @@ struct BatonProcessTests {
         try await eventually("“\(line)” among \(child.lines)") { child.lines.contains(line) }
     }
 
-    /// The senders in order, without repetitions.
+    /// The texts in the order in which they were sent, without repetitions that follow each other.
     func order(of texts: [String]) -> [String] {
         var order: [String] = []
         for text in texts where order.last != text { order.append(text) }
@@ -109,7 +109,7 @@ struct BatonProcessTests {
         return (executor, String(began.dropFirst("began ".count)))
     }
 
-    /// Continues a process that stopped at a fail point.
+    /// Lets a process go on that has stopped at a place.
     func goOn(_ child: ChildProcess) async throws {
         try await eventually("it is stopped: \(child.lines)") { child.isStopped }
         child.signal(.continue)
@@ -157,7 +157,7 @@ struct BatonProcessTests {
         if place.stopOfMain != nil { try await goOn(main) }
         var texts = line.received()
         if place.isKept {
-            // It may have begun to stop, or not have heard.
+            // The Executor may have begun to stop, or may not have heard of the request.
             try await eventually("the Executor has the call: \(executor.lines)") {
                 texts = line.received()
                 return texts.contains("A") && !texts.contains("BYE")
@@ -179,13 +179,13 @@ struct BatonProcessTests {
         try survivor.send("close")
         #expect(await survivor.end() == .exited(0))
         texts += line.received()
-        // No dead process sends, and only the core that has the call sends BYE, once.
+        // No dead process sends, and only the process that has the call says BYE, once.
         #expect(texts.filter { $0 == "BYE" }.count == (place.isKept ? 1 : 0))
     }
 
     @Test("C25: a process freezes behind a step, and thaws when the others have gone on", arguments: Place.all)
     func freezes(at place: Place) async throws {
-        // A frozen owner is killed at the deadline; one that runs has longer than the test.
+        // A frozen owner is killed at the deadline. One that runs has more time than the test takes.
         let brief = [2, 3].contains(place.step)
         let (executor, socket) = try await busyExecutor(at: place.isOfMain ? nil : "\(place.name):stop")
         let main = try start(
@@ -200,7 +200,7 @@ struct BatonProcessTests {
             try await eventually("it is frozen") { victim.isStopped }
             switch place.step {
             case 1, 5, 6:
-                // The Executor owns again, or has not released.
+                // The Executor owns again, or has not released its ownership.
                 texts = line.received()
                 try await eventually("the Executor has the call: \(executor.lines)") {
                     let present = line.received()
@@ -302,7 +302,7 @@ struct BatonProcessTests {
         chmod(record.keepers[0], 0o777)
         #expect(try await askedByForeigner(record).first == "closed")
 
-        // A keeper that gives its baton to each process that requests it.
+        // A keeper that gives its baton to each process that asks.
         let path = directory.path(of: "open")
         let listener = try MessageSocket(listeningAt: path)
         chmod(path, 0o777)

@@ -98,7 +98,7 @@ struct BatonReachTests {
         }
     }
 
-    /// A store that keeps batons as a hub does; the test supplies the baton's bytes.
+    /// A store that keeps batons as a hub does. The test supplies the baton's bytes.
     private struct HubbedStore: ForwardingStore {
         let inner: any SharedStore
         let fetch: @Sendable (Revision, Revision) throws(SharedCoreError) -> [UInt8]?

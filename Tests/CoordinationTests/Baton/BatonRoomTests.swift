@@ -50,7 +50,7 @@ struct BatonRoomTests {
     func noRoom(code: SharedCoreError.Code) async throws {
         let space = MemorySpace()
         let notes = Box<[String]>([])
-        // Nothing else may end the wait of Main.
+        // Long timeouts, so that nothing else ends the wait of Main.
         var options = CoordinationOptions(
             handoverTimeout: .seconds(600), handoverMaximumTimeout: .seconds(600), executorBudget: .seconds(600),
             coreLinger: .seconds(600), stopTimeout: .seconds(60))

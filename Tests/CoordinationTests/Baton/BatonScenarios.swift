@@ -321,7 +321,7 @@ struct BatonScenarios {
         let failure = Box<SharedCoreError.Code?>(nil)
         let main = try await main(
             .init(receive: { [space, clock] baton in
-                // As an owner of a release that knows no batons does.
+                // An owner of a release without batons does the same.
                 let older = try await space.open("group", as: SessionDescription(role: .tool, name: "older"))
                 let left = try await older.list(CallKey.records).entries.prefix(1)
                 _ = try await older.commit(
@@ -352,7 +352,7 @@ struct BatonScenarios {
             }))
         let start = Task { try? await main.participant.start() }
         try await untilNoted("main got 21 bytes")
-        // It can move, so it is not lost.
+        // The call moves, so it is not lost.
         #expect(try await calls().map(\.state) == [.answered])
         #expect(try await calls().map(\.holder) == [nil])
         #expect(try await calls().map(\.isMoving) == [true])

@@ -117,7 +117,7 @@ struct OwnCallsTests {
         #expect(acknowledged.allSatisfy { $0.call.from.isEmpty && $0.call.to.isEmpty })
         #expect(acknowledged.allSatisfy { $0.state == .ended(.failed("")) })
 
-        // Their calls ended before all of those.
+        // These calls ended before all of the others.
         #expect(try await core.calls.acknowledge(.of("missed-0")))
         #expect(try await core.calls.acknowledge(.of("missed-1")))
         let left = try await core.group.list(CallKey.records).entries.compactMap { CallRecord($0.value) }
@@ -286,7 +286,7 @@ struct CallsFixture {
             acceptMessage: { _ throws(SharedCoreError) in .stored }, reportProblem: { _ in })
     }
 
-    /// Makes the same core's context, through a store that lets a test interfere.
+    /// A context of the same core, through a store that lets a test act.
     func context(through store: any SharedStore) -> CoreContext {
         CoreContext(
             store: store, epoch: context.epoch, role: .main, clock: clock,

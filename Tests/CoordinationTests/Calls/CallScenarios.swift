@@ -303,7 +303,7 @@ struct CallScenarios {
         let window = try await core.window()
         let call = try await core.begin("ring")
         let key = try await core.leave(.answer, for: call, by: window)
-        // As with files, where a process that lists the sessions detects the dead ones.
+        // As over files, where a process that asks for the sessions finds the dead sessions.
         let store = InterposedStore(core.context.store, afterSessions: { await window.close() })
         let holder = OpenCall(id: call.id, key: call.key, context: core.context(through: store))
         var commands = try await holder.commands().makeAsyncIterator()
@@ -325,7 +325,7 @@ struct CallScenarios {
         let late = try await core.leave(
             .answer, for: call, by: stopped, before: core.clock.now().advanced(by: .seconds(1)))
         core.clock.advance(by: .seconds(1))
-        // The clock of another machine has no meaning here.
+        // The clock of another machine does not count here.
         _ = try await core.leave(
             .hold, for: call, by: distant, before: BootInstant(nanoseconds: 0), in: BootID(high: 7, low: 7))
         var commands = try await call.commands().makeAsyncIterator()

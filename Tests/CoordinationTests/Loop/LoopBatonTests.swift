@@ -119,7 +119,7 @@ struct LoopBatonTests {
         try await eventually("it has started") { isStarted.value }
         run.stop(request(taking: ["test/1"]), within: TestTimeout.long)
         try await eventually("it has given its baton") { given.value != nil }
-        // Its time to stop has passed.
+        // The time in which the core must stop is over.
         #expect(!run.context.giveUp.isAwaited)
         run.giveUp()
         let core = try #require(given.value?.core)

@@ -99,7 +99,7 @@ struct LoopCoreTests {
         let core = core(script)
         try await core.start(in: context)
         try await eventually("it waits") { notes.value.count(of: .prepare) == 1 }
-        // Enough other events for a loop with an interval to wake.
+        // Enough other events for a loop that polls at an interval to poll.
         for number in 1...20 {
             for _ in 1...20 { try await context.store.put("key", [UInt8(number)]) }
             pair.writeOuter("x")

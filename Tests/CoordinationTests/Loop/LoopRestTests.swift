@@ -59,7 +59,7 @@ struct LoopRestTests {
         // A stack that does not rest would be called for this at once.
         try pipe.input.writeStream([1])
         for number in 1...20 { try await perform("perform \(number)") }
-        // A second call changes nothing.
+        // A second call has no effect.
         try await core.rest(in: context)
         #expect(Array(notes.value.calls.dropFirst(count)) == (1...20).map { "perform \($0)" })
         try await core.resume(in: context, for: .call)
@@ -113,7 +113,7 @@ struct LoopRestTests {
         await core.stop(request())
         #expect(calls.suffix(3) == ["rest", "stop", "close"])
         #expect(notes.value.calls.suffix(4) == ["stop", "prepare", "dispatch", "close"])
-        // Both come too late.
+        // Both calls come too late.
         try await core.resume(in: context, for: .user)
         await #expect(throws: SharedCoreError.self) { try await core.rest(in: context) }
         #expect(notes.value.calls.last == "close")

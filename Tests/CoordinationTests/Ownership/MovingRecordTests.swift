@@ -118,7 +118,7 @@ struct MovingRecordTests {
         let request = HandoverRecord(name: "main", askedAt: begun, deadline: .seconds(1), takesOverMain: false)
         let takes = TakesRecord(reach: .machine, kinds: ["test/1"])
         func taken(by author: SessionID, claim: UInt64, revision: UInt64) -> [String]? {
-            // The request was written again since, as when it insists: its claim stays.
+            // The request was written again since, for example because it insists now: its claim stays.
             view(
                 entry(OwnershipKey.handover, request, by: main, claim: 30, revision: 35),
                 entry(OwnershipKey.takes, takes, by: author, claim: claim, revision: revision)

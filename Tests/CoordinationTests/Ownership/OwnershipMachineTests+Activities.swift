@@ -110,7 +110,7 @@ extension OwnershipMachineTests {
             [owner, activities([.seconds(15)]), request(by: session)],
             then: (.milliseconds(4050), [owner, request(by: session)]))
 
-        // Its last look at the activity may be a tick ago, which the owner had not.
+        // The owner's last read of the activity may be a tick ago.
         #expect(at == .milliseconds(4550))
     }
 
@@ -122,7 +122,7 @@ extension OwnershipMachineTests {
 
         let later = try untilKill(entries, answering: .seconds(5), isStopped: true)
         #expect(later.at >= .seconds(5) && later.at <= .seconds(8))
-        // An answer that comes before the announcement has it refused.
+        // If an answer comes before the announcement, the announcement is refused.
         for kill in [fromTheBeginning, later] {
             #expect(kill.guards.contains(OwnershipKey.challenge) && kill.guards.contains(OwnershipKey.answer))
         }
@@ -212,13 +212,13 @@ extension OwnershipMachineTests {
         #expect(HandoverRecord(bytes: bytes).insists)
         #expect(HandoverRecord(bytes: bytes).takesOverMain)
 
-        // One that insists, that is enforced, or that waits for no activity is let come first.
+        // A Main that insists, whose request is enforced or that waits for no activity, goes first.
         #expect(try asks(second(sees: busy + [request(by: main, insists: true)])) == nil)
         #expect(try asks(second(sees: busy + [request(by: main, isKilling: true)])) == nil)
         #expect(try asks(second(sees: [owner, request(by: main)])) == nil)
         #expect(try asks(second(takingOver: false, sees: busy + [request(by: main)])) == nil)
         #expect(try asks(second(insisting: false, sees: busy + [request(by: main)])) == nil)
-        // It may come to insist later.
+        // The Main may come to insist later.
         var later = second(insisting: false, sees: busy + [request(by: main)])
         _ = run(&later, from: start, for: .milliseconds(200))
         later.insists = true
@@ -280,7 +280,7 @@ extension OwnershipMachineTests {
             var machine = machine(.main)
             machine.view.apply(view(40, entries + [request(by: session)]))
             var now = start
-            // A kill that follows has its time from the request that stands.
+            // A kill that follows counts its time from the request that stands.
             while machine.handoverWait?.idleSince == nil, now < start.advanced(by: .seconds(1)) {
                 while let directive = machine.step(at: now) {
                     guard directive == .bury || directive == .look else { break }
@@ -367,7 +367,7 @@ extension OwnershipMachineTests {
                 now = now.advanced(by: .milliseconds(1))
             }
         }
-        // Two seconds after the last one it asks itself.
+        // Two seconds after the last challenge of another Main, it challenges by itself.
         var directive: Directive?
         while directive?.isCommit != true, now < start.advanced(by: .seconds(13)) {
             directive = machine.step(at: now)

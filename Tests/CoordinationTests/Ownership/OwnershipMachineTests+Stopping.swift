@@ -37,7 +37,7 @@ extension OwnershipMachineTests {
         OwnerRecord(role: .executor, state: state, name: "owner", process: process(2), since: start)
     }
 
-    /// When a Main kills an Executor that never lets go, measured from its request.
+    /// The time at which a Main kills an Executor that never releases its ownership, counted from the Main's request.
     private func killTime(of state: OwnerState, answering: Bool) throws -> Duration {
         var machine = machine(.main)
         var paper = Paper()

@@ -78,7 +78,7 @@ extension OwnershipMachineTests {
         #expect(removal.end.at == .milliseconds(500))
         #expect(removal.end.1.operations == [.delete(OwnershipKey.handover), .delete(OwnershipKey.takes)])
 
-        // More than 2 s after the owner froze, and none of them was the owner's.
+        // More than 2 s after the owner froze. None of the answers was the owner's.
         let removed = silent.advanced(by: removal.end.at)
         #expect(frozen.duration(to: removed) > .milliseconds(2400))
         let takeOver = try runUnanswered(

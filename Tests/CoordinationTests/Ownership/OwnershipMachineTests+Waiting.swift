@@ -6,7 +6,7 @@ import Testing
 
 /// A participant that waits behind an owner for long.
 extension OwnershipMachineTests {
-    /// A machine with the entries that stand, to which its own commits are applied.
+    /// A machine with the present entries, to which its own commits are applied.
     private struct Run {
         var machine: OwnershipMachine
         var entries: [Key: Entry]

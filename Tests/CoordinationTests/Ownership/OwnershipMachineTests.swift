@@ -49,7 +49,7 @@ struct OwnershipMachineTests {
         return transition.transaction
     }
 
-    /// Steps every millisecond, answering burials, looks and examinations, until something else comes.
+    /// Steps every millisecond and answers checks of sessions and processes, until another directive comes.
     func run(
         _ machine: inout OwnershipMachine, from begin: BootInstant, for duration: Duration, isStopped: Bool? = nil
     ) -> (at: Duration, Directive)? {
@@ -186,7 +186,7 @@ struct OwnershipMachineTests {
         let (fenced, takeOver) = try #require(
             run(&machine, from: start.advanced(by: passed), for: .seconds(9), isStopped: true))
 
-        // It looks again some 50 ms after a refusal at the latest.
+        // The participant reads the ownership again at most about 50 ms after a refusal.
         #expect(fenced >= .milliseconds(250))
         #expect(fenced <= .milliseconds(300))
         #expect(try transaction(takeOver).operations.first == .delete(OwnershipKey.owner))
@@ -268,7 +268,7 @@ struct OwnershipMachineTests {
                     entry(OwnershipKey.challenge, again, by: session, claim: 30, revision: 31),
                     entry(OwnershipKey.answer, answer, by: other, claim: 32),
                 ]))
-        // At most a new challenge; certainly no take-over.
+        // The directive is at most a new challenge, and never a take-over.
         if let came = run(&machine, from: start, for: .milliseconds(90)), case .commit(let transition) = came.1 {
             #expect(!transition.stories.contains { $0.kind == .tookOver })
         }
@@ -302,7 +302,7 @@ struct OwnershipMachineTests {
         machine.view.apply(view(30, [asked]))
         let (waited, first) = try #require(run(&machine, from: start, for: .seconds(1)))
         _ = try transaction(first)
-        // The reminder, so that only the look is left.
+        // The reminder is done, so that only the read is left.
         let challenge = ChallengeRecord(claim: claim, first: Revision(rawValue: 31))
         machine.view.apply(
             view(32, [asked, entry(OwnershipKey.challenge, challenge, by: session, claim: 31, revision: 32)]))

@@ -139,7 +139,7 @@ struct StoredRecordTests {
         var view = OwnershipView()
         view.apply(try await handles[0].list(OwnershipKey.path), at: BootInstant(nanoseconds: 1))
         #expect(view.sessions == sessions)
-        // None of its records is forgotten above.
+        // No record of the view is missing above.
         let records = Mirror(reflecting: view).children.filter { "\(type(of: $0.value))".contains("Standing<") }
         #expect(records.count == keys.count)
     }

@@ -193,7 +193,7 @@ struct IntentionsTests {
         #expect(executor.wish(holding: epoch, core: core, at: after(0)) == .own)
         #expect(!executor.wish(holding: epoch, core: core, at: after(300)).wantsOwnership)
         #expect(!executor.wish(holding: nil, core: nil, at: after(301)).wantsOwnership)
-        // It has looked, and there is no answer.
+        // The participant has read the store, and there is no answer.
         executor.needs[1] = Intentions.Need(insists: false)
         #expect(executor.wish(holding: nil, core: nil, at: after(302)) == .own)
     }

@@ -35,7 +35,7 @@ struct ParticipantThreadTests {
             let blockers = Blockers(isOver: isOver)
             // Each priority has threads of its own; those of this task are the ones that count.
             blockers.start(64, at: Task.currentPriority)
-            // Nothing here may suspend by way of the pool.
+            // Nothing here may suspend, because a resume needs the pool.
             while blockers.runningCount < sysconf(Int32(_SC_NPROCESSORS_ONLN)) { sched_yield() }
             return try await body()
         }

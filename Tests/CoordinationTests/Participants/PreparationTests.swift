@@ -40,7 +40,7 @@ struct PreparationTests {
             store, core: { ScriptedCore.idle(in: World()) }, options: .patient, environment: CoordinationEnvironment())
     }
 
-    /// Prepares a participant, and returns when that is done.
+    /// Prepares a participant, and returns when the preparation is over.
     private func prepare(_ participant: Participant) async throws {
         participant.prepare()
         try await eventually("it prepares itself") { await participant.preparation != nil }
@@ -156,7 +156,7 @@ struct PreparationTests {
         try await eventually("it prepares itself") { gate.waiterCount == 1 }
         let begins = Task { try await participant.begin(noting: begun) }
         try await eventually("it is to begin") { begun.value == 1 }
-        // Behind that, on the same actor.
+        // After the preparation, on the same actor.
         let preparation = try #require(await participant.preparation)
 
         gate.open()

@@ -90,7 +90,7 @@ struct MainPushTests {
         let epoch = try #require(await first.participant.epoch)
         let second = try await world.main("second")
         try await second.participant.start(takingOver: true)
-        // A Main that has not heard of it, such as one that was frozen.
+        // This Main has not learned of the push, for example because it was frozen.
         try await send("2@x")
         let item = try #require(try await queue.mailbox.contents().waiting.first?.item)
         let stale = try MainPushQueue(first.group, clock: world.clock)
@@ -99,7 +99,7 @@ struct MainPushTests {
         } throws: { error in
             (error as? SharedCoreError)?.guardFailure?.condition.key == OwnershipKey.owner
         }
-        // A push that it had taken stays its own until it acknowledges it.
+        // A push that the Main had taken stays its own until it acknowledges the push.
         #expect(try await first.participant.acknowledge(taken))
         var others = try await second.participant.pushes().makeAsyncIterator()
         #expect(try await next(&others).push == push("2@x"))
@@ -188,7 +188,7 @@ struct UntakenPushTests {
         let entries = try await Timeline(group).history().records
         #expect(entries.map(\.entry.kind) == [.pushEnded])
         #expect(entries.first?.revision == ended)
-        // Given back, it has no time left.
+        // The push was given back after its time was over.
         try await queue.mailbox.giveBack(hand)
         try await follow()
         #expect(try await queue.end(pushes.overdue(at: clock.now())) == "type call, “1@x”")
@@ -273,6 +273,6 @@ struct UntakenPushTests {
 }
 
 extension QueueCount {
-    /// Those that wait and those in hand.
+    /// The pushes that wait, and the pushes that are taken.
     fileprivate var parts: [Int] { [waiting, taken] }
 }

@@ -61,7 +61,7 @@ struct ActivityScenarios {
                 == .activity(busy.activities.map(\.activity), of: owner, atMost: .seconds(4 * 3600 + 60))
         }
         #expect(heard.value.last?.describe().contains("busy with call “0”") == true)
-        // It says so when it is about to ask.
+        // Main reports its wait when it is about to ask.
         try await eventually("Main has asked") { try await world.report().entries.contains { $0.kind == .asked } }
         // While a Main waits, no new activity begins; an open one can be begun again.
         let refusal = await #expect(throws: SharedCoreError.self) {
@@ -149,7 +149,7 @@ struct ActivityScenarios {
         let busy = try await busy(in: world, with: [.transfer])
         let answer = try await busy.wait.value
         #expect(answer.message?.callID.text == "call-1")
-        // A push that comes later finds it running.
+        // A push that comes later finds the core running.
         world.server.receive(try .text("call-2"))
         let later = try await world.executor("later")
         let second = try await later.participant.message(forCallID: .of("call-2"), timeout: .seconds(60))

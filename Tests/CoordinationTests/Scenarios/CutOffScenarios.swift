@@ -37,14 +37,14 @@ struct CutOffScenarios {
             }
         }
 
-        /// Lets time pass, in steps in which all that is due has its turn.
+        /// Lets time pass in steps. At each step, all tasks that are due run.
         func pass(_ duration: Duration, keepingAlive: Bool = false, until isOver: () async -> Bool = { false }) async {
             var passed = Duration.zero
             while passed < duration, !(await isOver()) {
                 passed += .milliseconds(50)
                 clock.advance(by: .milliseconds(50))
                 if keepingAlive { store.keepAlive() }
-                // The tasks that woke run before this call is answered.
+                // The tasks that woke up run before this call is answered.
                 for _ in 0..<20 { _ = await main.coreStarts }
             }
         }

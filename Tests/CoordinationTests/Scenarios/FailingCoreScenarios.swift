@@ -10,7 +10,7 @@ import Testing
 /// equal.
 @Suite(.serialized)
 struct FailingCoreScenarios {
-    /// A core that fails each time that it is told to.
+    /// A core that fails each time that the test asks for it.
     private struct FragileCore: Core {
         let isBroken: Box<Bool>
 
@@ -48,7 +48,7 @@ struct FailingCoreScenarios {
         return main
     }
 
-    /// Breaks the core that runs, and lets the time of the rest pass.
+    /// Makes the running core fail, and lets the time until its next start pass.
     private func fail(resting seconds: Int) async throws {
         isBroken.update { $0 = true }
         let rest = OwnershipWaitReason.rest(.seconds(seconds), after: "its core failed: the line is dead")

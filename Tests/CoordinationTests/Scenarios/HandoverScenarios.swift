@@ -55,7 +55,7 @@ struct HandoverScenarios {
         let group = try await world.space.open(
             "group", as: SessionDescription(role: .main, name: "main"), process: process.identity)
         process.attach(group)
-        // Others have removed its request meanwhile, and the owner has let go.
+        // Others have removed the Main's request meanwhile, and the owner has released its ownership.
         let store = InterposedStore(
             group,
             beforeList: { prefix in
@@ -116,7 +116,7 @@ struct HandoverScenarios {
         #expect(error?.code == .guardFailed)
         try await eventually("the superseded core stops") { world.gauge.running.count == 1 }
         #expect(try await world.observer().get("application/late") == nil)
-        // Its wait goes on, and Main's core serves it.
+        // The Executor's wait goes on, and Main's core serves it.
         world.server.receive(try .text("call-1"))
         #expect(try await wait.value.source == .inbox)
         let (report, entries) = try await world.report()
@@ -134,7 +134,8 @@ struct HandoverScenarios {
         options.onHandoverTimeout = .fence
         var impatient = options
         impatient.stopTimeout = .milliseconds(300)
-        // Main does not wait for long for the core that is stopping, and the Executor does not give it up itself.
+        // Main does not wait for long for the core that is stopping, and the Executor does not release its ownership by
+        // itself.
         let world = World(options: impatient)
         let witness = HeldWitness(witness: world.witness)
         let executor = try await world.executor(options: options, witness: witness)
@@ -211,7 +212,7 @@ struct HandoverScenarios {
         try await eventually("the Executor owns") { try await world.owner()?.state == .running }
         let main = try await world.main()
         let start = Task { try await main.participant.start() }
-        // It is challenged once the deadline is half over: from there on it lives by its answers.
+        // The owner is challenged once half of the deadline is over: from then on its answers keep it alive.
         let observer = try await world.observer()
         try await eventually("it has answered") {
             try await observer.get(".sharedcore/ownership/answer") != nil
@@ -438,7 +439,7 @@ struct HandoverScenarios {
         try await first.participant.start()
         first.process.freeze()
         world.server.receive(try .text("call-1"))
-        // Its core takes its time to stop, so that the first Main runs again while the second waits.
+        // The core takes time to stop, so that the first Main runs again while the second waits.
         let stop = Promise<Void>()
         var script = ScriptedCore.Script()
         script.stop = stop

@@ -183,7 +183,7 @@ struct MessageScenarios {
         main.process.kill()
         gate.open()
 
-        // The next core gets it again: a duplicate that is stored once.
+        // The next core receives the message again: a duplicate that is stored once.
         let executor = try await world.executor()
         let answer = try await executor.participant.message(forCallID: .of("call-1"), timeout: .seconds(30))
         #expect(answer.source == .inbox)

@@ -6,7 +6,7 @@ import SharedCoreTesting
 import TestSupport
 import Testing
 
-/// Main and Executor, as the contract defines them.
+/// Main and Executor, as the reference describes them.
 @Suite(.serialized)
 struct OwnershipScenarios {
     @Test("C2, scenario 1: while a Main owns, an Executor's start is refused and changes nothing of the application's")
@@ -341,7 +341,7 @@ struct OwnershipScenarios {
         try await next.start()
         #expect(await next.epoch != epoch)
         await next.stop()
-        // A Main without references counts as one that has ended.
+        // A participant without references counts as one that has ended.
         _ = try MainParticipant(of: group, options: world.options) { ScriptedCore.idle(in: world) }
         try await eventually("another one may take part") {
             (try? MainParticipant(of: group, options: world.options) { ScriptedCore.idle(in: world) }) != nil

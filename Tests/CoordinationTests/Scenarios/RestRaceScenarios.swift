@@ -106,7 +106,7 @@ struct RestRaceScenarios {
         try await withTimeout(TestTimeout.usual, "it has resumed") { try await resume.value }
         #expect(calls.value == ["rest", "resume for \(Wake.keepAlive)"])
         #expect(await !main.participant.isAtRest)
-        // Nothing of it is left: the next rest comes about.
+        // The refused rest has left nothing behind: the next rest succeeds.
         try await main.participant.rest()
         #expect(await main.participant.isAtRest)
         try await main.participant.resume()

@@ -53,7 +53,7 @@ struct ScopedScenarios {
     func executorTimesOut() async throws {
         let clock = ManualClock()
         var options = CoordinationOptions.patient
-        // So long it may take to hear of the other one, by a clock that stands still meanwhile.
+        // The participant may take so long to hear of the other one, by a clock that stands still meanwhile.
         options.coreLinger = .seconds(1)
         let world = World(clock: clock, options: options)
         let group = try await world.space.open("group", as: SessionDescription(role: .executor, name: "late"))

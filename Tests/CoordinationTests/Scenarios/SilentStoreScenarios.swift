@@ -82,7 +82,7 @@ struct SilentStoreScenarios {
         enum Request { case watch, read, commit }
 
         let inner: any SharedStore
-        /// The requests that are refused, and how often those were that are no look at the ownership.
+        /// The requests that are refused, and how many of the refused ones were other than a read of the ownership.
         let refused: Box<Set<Request>>
         let refusals = Box(0)
 
@@ -135,7 +135,7 @@ struct SilentStoreScenarios {
         }
         let observer = try await world.observer()
         if outage != .beginning {
-            // It takes part already.
+            // The participant has joined already.
             await #expect(throws: CoordinationError.self) {
                 try await executor.message(forCallID: .of("call-0"), timeout: .milliseconds(1))
             }
@@ -258,7 +258,7 @@ struct SilentStoreScenarios {
         let lookCount = looks.lookCount
         let second = Task { try await executor.message(forCallID: .of("call-1"), timeout: .seconds(3600)) }
         try await eventually("the second looks") { looks.lookCount > lookCount }
-        // It goes on to expect on the thread that answers this.
+        // The participant continues to the expectation on the thread that answers this call.
         for _ in 0..<100 { _ = await executor.coreStarts }
         gate.open()
         try await withTimeout(TestTimeout.usual, "the first is taken back") {
@@ -266,7 +266,7 @@ struct SilentStoreScenarios {
                 if case .changes(let changes) = event, changes.changes.contains(where: { $0.new == nil }) { return }
             }
         }
-        // In the end the expectation of the second wait stands.
+        // In the end the expectation of the second wait is in force.
         try await eventually("the second is known to wait") {
             try await !observer.list(Self.expectations).entries.isEmpty
         }
@@ -281,7 +281,7 @@ struct SilentStoreScenarios {
         at store: UncertainStore, by clock: ManualClock, turn: () async -> Void,
         _ stop: @escaping @Sendable () async -> Void
     ) async throws -> Duration {
-        // Idle first, so that the next request to the store is one of the stop.
+        // Idle first, so that the next request to the store belongs to the stop.
         try await eventually("it is idle") { store.waiterCount == 0 && clock.sleeperCount > 0 }
         store.setSilent(true)
         defer { store.setSilent(false) }
@@ -459,7 +459,7 @@ struct SilentStoreScenarios {
         let limit = clock.now().advanced(by: .seconds(26))
         while !isOver.value, clock.now() < limit {
             clock.advance(by: .milliseconds(50))
-            // The tasks that woke run before this call is answered.
+            // The tasks that woke up run before this call is answered.
             for _ in 0..<10 { _ = await executor.coreStarts }
         }
 

@@ -44,7 +44,7 @@ struct StoreTroubleScenarios {
 
         #expect(error?.code == .store)
         #expect(error?.cause?.code == .storageFull)
-        // Nothing is left behind, and with space it works.
+        // The refused calls have left nothing behind, and with space the next one works.
         isFull.update { $0 = false }
         try await main.start()
         #expect(try await world.owner()?.role == .main)

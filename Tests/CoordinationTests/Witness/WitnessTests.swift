@@ -127,7 +127,7 @@ struct WitnessTests {
         #expect(throws: SharedCoreError.self) {
             try FileWitness(path: directory.path(of: "no/witness")).begin(epoch: Revision(rawValue: 1))
         }
-        // Files on which another process would not see locks, or that would block an `open`.
+        // Files on which another process would not see locks, or on which an `open` would block.
         #expect(mkfifo(directory.path(of: "pipe"), 0o600) == 0)
         #expect(symlink("elsewhere", directory.path(of: "link")) == 0)
         for (name, kind) in [("pipe", "a FIFO"), ("link", "a symbolic link"), (".", "a directory")] {

@@ -33,7 +33,7 @@ final class ProcessTable: ProcessControl {
     func start() -> SimulatedProcess {
         state.withLock { state in
             let pid = Int32(1000 + state.processes.count)
-            // No two tables have a process in common: a session, which takes part once, may be equal in all else.
+            // No two tables have a process in common: a session, which joins once, may be equal in everything else.
             let startTime = Self.count.add(1, ordering: .relaxed).newValue
             let process = SimulatedProcess(ProcessIdentity(bootID: bootID, pid: pid, startTime: startTime))
             state.processes[process.identity] = process
@@ -97,8 +97,8 @@ struct HeldWitness: Witness {
 
     func begin(epoch: Revision) throws(SharedCoreError) -> any WitnessHold {
         hasCome.update { $0 = true }
-        // A stopped process holds up its threads, so this one is held up and not its task.
-        // Not for ever: a test that has failed lets no process go on.
+        // A stopped process holds up its threads, so this thread is held up and not its task. The wait ends in any
+        // case: a failed test lets no process go on.
         waitOnThread(atMost: .seconds(60)) { mayGoOn.value }
         return try witness.begin(epoch: epoch)
     }

@@ -19,13 +19,13 @@ struct ScriptedCore: Core {
         var onStop: (@Sendable (StopRequest) -> Void)?
         /// Runs when it stops.
         var stopping: (@Sendable () async -> Void)?
-        /// It waits for this before it fetches.
+        /// The core waits for this promise before it fetches.
         var fetch: Promise<Void>?
         /// It waits for this between the commit of a message and the acknowledgement to the server.
         var acknowledge: Promise<Void>?
         /// Called with each context in which a core has started.
         var onStart: (@Sendable (CoreContext) async throws -> Void)?
-        /// Makes it quiet; nil for a core that cannot rest.
+        /// Makes the core quiet; nil for a core that cannot rest.
         var onRest: (@Sendable (CoreContext) async throws -> Void)?
         /// Runs when it resumes.
         var onResume: (@Sendable (CoreContext, Wake) async throws -> Void)?

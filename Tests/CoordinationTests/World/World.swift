@@ -17,7 +17,7 @@ final class World: Sendable {
     let processes: ProcessTable
     let options: CoordinationOptions
     private let seed = Box<UInt64>(1)
-    /// A holder that is released ends.
+    /// The holders. A holder that is released ends.
     private let holders = Box<[HolderParticipant]>([])
 
     /// - Parameter options: ``CoordinationOptions/patient`` where no bound of time is under test.

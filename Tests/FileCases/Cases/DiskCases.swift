@@ -71,7 +71,7 @@ enum DiskCases {
             let other = try await context.start(beside: peer, arming: CaseContext.onlyWhenWoken)
             try await other.tell("open \(group.address)/group")
             try await fillStore(by: peer)
-            // The other one, which nothing wakes, has the first journal open.
+            // The other process, which nothing wakes, has the first journal open.
             let spare = "/proc/\(peer.pid)/root\(group.address)/group/spare"
             try await eventually("space is kept for the next compaction", timeout: .seconds(5)) {
                 (try? FileStatus(ofPath: spare)) != nil
@@ -120,7 +120,7 @@ enum DiskCases {
         try expect(false, "a disk of one MiB gets full")
     }
 
-    /// Puts as much as the store takes.
+    /// Puts until the store has no space left.
     private static func fillStore(by peer: Peer) async throws {
         for byteCount in [3000, 1] { try await fill("full-\(byteCount)/", byteCount: byteCount, by: peer) }
     }
@@ -129,7 +129,7 @@ enum DiskCases {
         try peer.send("fill \(prefix) 100000 \(byteCount)")
         let refusal = try await peer.answer(timeout: TestTimeout.long)
         try expect(refusal.hasPrefix("error storageFull"), "the disk is full, and not: \(refusal)")
-        // A put that finds no space starts a compaction; behind this one it is over.
+        // A put that finds no space starts a compaction. It is over before this one begins.
         try peer.send("compact")
         _ = try await peer.answer()
     }

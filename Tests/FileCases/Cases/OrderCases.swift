@@ -88,8 +88,8 @@ enum OrderCases {
     static let longJudgement = ConformanceCase(
         "F-S15a", "a writer that takes long is passed over four times, then waited for, and not when it is stopped"
     ) { context in
-        // It is stopped four times, once in its task and three times in its queue's thread, so that it takes long enough on
-        // any machine. Then it has the lock, and has begun to tell that it runs.
+        // It is stopped four times, once in its task and three times in its queue's thread, so that it takes long
+        // enough on any machine. Then it has the lock, and has begun to give signs of life.
         let place = "commit.beforePublish:stop*4,commit.isLate:stop"
         try await context.withGroup { group in
             let store = try await group.open()
@@ -128,7 +128,7 @@ enum OrderCases {
         }
     }
 
-    /// Each time that a writer is passed over, others go on in another journal, as behind a compaction.
+    /// Each time that a writer is passed over, the other processes continue in another journal, as after a compaction.
     private static func newestJournal(in directory: String) throws -> Int {
         let names = try Directory(path: directory).names()
         return names.compactMap { Int($0.dropFirst("journal-".count)) }.max() ?? 0

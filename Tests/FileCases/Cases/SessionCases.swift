@@ -22,7 +22,7 @@ enum SessionCases {
         try await hearsOfDeath(observer, in: context)
     }
 
-    /// The holder holds before any process listens, and listens itself.
+    /// The holder has its key before any other process listens, and listens itself.
     private static func hearsOfDeath(_ observer: Peer, in context: CaseContext) async throws {
         try await context.withGroup { group in
             let holder = try await group.join()

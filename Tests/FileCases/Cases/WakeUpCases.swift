@@ -43,10 +43,10 @@ enum WakeUpCases {
     private enum SleepingPlace: CaseIterable {
         /// At one for each of its channels.
         case channels
-        /// At that of the group, because the system does not let a thread sleep at several.
+        /// At the channel of the group, because the system does not let a thread sleep at several.
         case group
-        /// First at those of its channels, then at that of the group, because one call does not take so many channels, then
-        /// at those of its channels again.
+        /// First at its own channels, then at the group's, because one call does not take so many channels, then at its
+        /// own again.
         case bothInTurn
 
         var failPoints: String {
@@ -112,13 +112,13 @@ enum WakeUpCases {
                 try await eventually("everything is delivered, also what was dropped") {
                     try await observer.tell("seen").hasPrefix("\(2 * count + 1) ")
                 }
-                // Their ends would be heard as well.
+                // The ends of these processes would be reported as well.
                 withExtendedLifetime((poster, other)) {}
             }
         }
     }
 
-    /// The number of events that the system keeps for a process that does not take them.
+    /// The number of events that the system keeps for a process that does not read them.
     private static func queueLength() throws -> Int {
         let path = "/proc/sys/fs/inotify/max_queued_events"
         let text = String(decoding: try OpenFile(path: path, .read).read(count: 32, at: 0), as: UTF8.self)

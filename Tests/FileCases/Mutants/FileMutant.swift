@@ -8,7 +8,7 @@ package struct FileMutant: Sendable, CustomStringConvertible {
     package let defect: Defect
     /// The case that must fail, of the suite or of the files' own.
     package let caseID: String
-    /// The words that the case's failure must have, so that nothing else was in its way.
+    /// Words that the failure of the case must contain: they show that the defect caused it, and nothing else did.
     package let complaint: String
     /// The fail point with which the processes start.
     package let place: String?

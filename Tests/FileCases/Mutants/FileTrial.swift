@@ -22,7 +22,7 @@ package struct FileTrial: Sendable {
     private let patience: Duration
     private let directory: String
 
-    /// The trial that the arguments of a process ask for; nil when it is to be something else.
+    /// The trial that the arguments of a process name; nil if they name none.
     package init?(_ arguments: [String]) {
         guard arguments.count == 5, arguments[1] == Self.command, let conformanceCase = FileCases.named(arguments[2]),
             let seconds = Int(arguments[3])

@@ -5,7 +5,7 @@ internal import Platform
 struct DiskImage {
     static let pageByteCount = 4_096
 
-    /// One change of one page: all that stands in it afterwards.
+    /// One change of one page: the whole content after it.
     struct Page {
         let file: UInt64
         let index: Int
@@ -35,7 +35,7 @@ struct DiskImage {
         case renamed(String, to: String)
         case removed(String)
 
-        /// The file that makes it last by a sync; none where it takes the directory's.
+        /// The file whose sync makes the change durable; nil if the sync of the directory does.
         var file: UInt64? {
             switch self {
             case .page(let page): page.file

@@ -18,8 +18,8 @@ struct BenchCommandTests {
         let built = try HostProgram().path
         // The program finds others beside the path that it was started by. The directory may be on another file system.
         guard link(built, programs.path(of: "sharedcore")) != 0 else { return }
-        // Not by Foundation: a program that another test starts meanwhile would have the copy open for writing, and a
-        // file that is open for writing cannot be executed.
+        // Not copied by this process: a program that another test starts meanwhile would have the copy open for
+        // writing, and a file that is open for writing cannot be executed.
         let copy = try ChildProcess("cp", [built, programs.path(of: "sharedcore")])
         try #require(await copy.end() == .exited(0))
     }

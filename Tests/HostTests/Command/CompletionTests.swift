@@ -27,7 +27,7 @@ struct CompletionTests {
         for shell in ["bash", "zsh", "fish"] {
             let script = try await program.run("completion", shell).output
             for place in ["", "store "] {
-                // The program completes the key, and gets the command as an argument.
+                // The program completes the key. It gets the command.
                 for word in [name, alias] {
                     #expect(script.contains("---completion \(place)\(word) -- positional@0"), "\(shell)")
                 }
@@ -49,7 +49,7 @@ struct CompletionTests {
         #expect(try await offered(alias, "--g") == ["--group"])
         #expect(try await program.run("set", "mail/unread", "1").status == 0)
         #expect(try await offered(alias, "mail/") == ["mail/unread"])
-        // The help does not list them as separate commands.
+        // The help does not list them as commands of their own.
         #expect(try await !program.run("--help").output.contains("\n  \(alias) "))
     }
 

@@ -1,7 +1,8 @@
 internal import TestSupport
 internal import Testing
 
-/// The programs under limits of open files. Swift's runtime ends a process with SIGILL where it gets none.
+/// The programs under limits of open files. Swift's runtime ends a process with SIGILL where it cannot open a file that
+/// it needs.
 @Suite("Few descriptors", .timeLimit(.minutes(10)))
 struct DescriptorLimitTests {
     /// Every program under each limit: its status is never that of a signal, and a failure names the missing resource.
@@ -30,7 +31,7 @@ struct DescriptorLimitTests {
             let (limit, status) = (try #require(Int(words[0])), try #require(Int(words[2])))
             // 124 is the end of a keeper that runs, and 1 a deadline that has passed.
             #expect(status < 128, "\(words)")
-            // Below some number the loader cannot even open the libraries, and reports that.
+            // Below some limit not even the libraries are found. Then the loader prints the message.
             if limit < 51, status != 127 { #expect(words[3] == "1", "\(words)") }
             // The process that starts the test may have left some descriptors open.
             if limit >= 64 { #expect(words[3] == "0", "\(words)") }

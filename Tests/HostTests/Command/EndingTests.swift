@@ -44,7 +44,7 @@ struct EndingTests {
     @Test("A closed pipe ends a command quietly")
     func closedPipe() async throws {
         let program = try HostProgram()
-        // More than a pipe can contain, so that the program still writes when its reader has ended.
+        // More bytes than a pipe holds, so that the program still writes when its reader has ended.
         let value = String(repeating: "v", count: 200_000)
         #expect(try await program.run(["store", "put", "k", "-"], input: value).status == 0)
         let ended = try await program.shell(
@@ -54,7 +54,7 @@ struct EndingTests {
         #expect(ended.errors.isEmpty)
     }
 
-    /// Commands that commit, and the lines of their receipts.
+    /// Commands that commit a change, and the line that reports it.
     private static let commits = [
         "store put k v", "store delete k", "notify post n", "mailbox send a 1", "mailbox send a 1 --queue",
         "push 1@x",

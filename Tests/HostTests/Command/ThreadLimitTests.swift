@@ -2,7 +2,7 @@ internal import Glibc
 internal import TestSupport
 internal import Testing
 
-/// The programs under limits of threads and of address space. Swift's runtime hangs if it gets none.
+/// The programs under limits of threads and of address space. Swift's runtime waits for ever where it gets no thread.
 @Suite("Few threads", .timeLimit(.minutes(10)))
 struct ThreadLimitTests {
     /// Every program under each limit: it ends within its time, and a failure names the missing resource. The limits of
@@ -51,7 +51,7 @@ struct ThreadLimitTests {
         let lines = try lines(ended.output)
         #expect(lines.count == 21, "\(ended.output) \(ended.errors)")
         for (index, line) in lines.enumerated() {
-            // Status 1 means that an Executor got no message. The number of threads that is enough depends on the
+            // An Executor without its message ends with status 1. The number of threads that is enough depends on the
             // processors.
             let (good, refusal): (Int32, Int32) = [(0, 69), (0, 125), (1, 69)][index % 3]
             #expect(line.status == (line.isNamed ? refusal : good), "\(line)")
@@ -75,7 +75,7 @@ struct ThreadLimitTests {
         let lines = try lines(ended.output)
         #expect(lines.count == 22, "\(ended.output) \(ended.errors)")
         for line in lines {
-            // Below some number the loader cannot even load the libraries, and reports that.
+            // Below some limit not even the libraries are found. Then the loader prints the message.
             #expect([0, 69, 125, 127].contains(line.status), "\(line)")
             #expect(line.isNamed == (line.status == 69 || line.status == 125), "\(line)")
         }

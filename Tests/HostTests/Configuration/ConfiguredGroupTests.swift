@@ -11,13 +11,13 @@ internal import Testing
 /// An application beside the programs reads the same configuration.
 @Suite("A group by configuration (decision 37)")
 struct ConfiguredGroupTests {
-    /// A configuration, as an application and as a command read it.
+    /// A configuration as an application and a command receive it.
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         /// By their paths in the directory that both are called in.
         var files: [String: String] = [:]
         var environment: [String: String] = [:]
-        /// The values that can be given by a flag.
+        /// The settings that have a flag.
         var values: [String: String] = [:]
     }
 

@@ -70,7 +70,7 @@ struct SettingsTests {
         #endif
     }
 
-    /// Returns a valid value.
+    /// Returns a valid value of a setting.
     private static func value(of setting: AnySetting) -> String {
         ["sub/x", "7s", "call=main"].first { setting.accepts($0) } ?? "none"
     }

@@ -4,7 +4,7 @@ internal import Testing
 /// A configuration names programs to run and sockets to talk to: its writer acts as the caller.
 @Suite("Configuration files of strangers (contract E2)")
 struct UntrustedConfigurationTests {
-    /// The way in which a program gets the path of a file.
+    /// The way by which a program finds a file.
     enum Way: String, CaseIterable {
         case here, flag, variable, personal
 
@@ -96,7 +96,7 @@ struct UntrustedConfigurationTests {
         expectRefusal(
             try await program.shell("chown -h 65534 way; \(show)"),
             naming: ["way/sharedcore.yaml", "belongs to user 65534"])
-        // A combining mark beside the slash forms one character with it.
+        // A combining mark beside the slash makes one character of both.
         for name in ["way\u{600}/sharedcore.yaml", "way/\u{301}.yaml", "\u{301}way/sharedcore.yaml"] {
             let parts = name.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
             try program.write("group: theirs\n", to: "real/\(parts[1])")

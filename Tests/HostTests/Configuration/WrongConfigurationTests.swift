@@ -160,7 +160,7 @@ struct WrongConfigurationTests {
         let ended = try await program.run("config", "show")
         #expect(ended.status == 0)
         #expect(ended.errors.contains("SHAREDCORE_GRUOP") && ended.errors.contains("“SHAREDCORE_GROUP”?"))
-        // The command that reports mistakes reports it as one.
+        // `config validate` reports this warning as a mistake.
         let validated = try await program.run("config", "validate")
         #expect(validated.status == 78 && validated.output.isEmpty, "\(validated)")
         #expect(validated.errors == "sharedcore: unknown variable SHAREDCORE_GRUOP; did you mean “SHAREDCORE_GROUP”?\n")

@@ -9,7 +9,8 @@ internal import Testing
 @testable internal import Coordination
 @testable internal import SharedCoreHost
 
-/// Each participant can write each record: nothing in one ends a program that reads it, nor keeps a host from serving.
+/// Each participant can write each record. No content of a record may end a program that reads it, or keep a host from
+/// serving.
 @Suite("Records that any participant can have written (contract E2)")
 struct ForeignRecordTests {
     private static let numbers = [UInt64(Int.max), .max, 0, 1, UInt64(Int.max) - 1, UInt64(Int.max) + 1]
@@ -21,7 +22,7 @@ struct ForeignRecordTests {
             directory: program.directory.path(of: "state/sharedcore/default"), as: SessionDescription(name: "stranger"))
     }
 
-    /// Checks that the commands that read the records show them or refuse them, and do not end by a signal.
+    /// Expects that the commands that read the records report or refuse them, and do not end by a signal.
     private func expectReading(_ program: HostProgram) async throws {
         for arguments in [["status"], ["status", "--json"], ["timeline"], ["timeline", "--json"], ["check"]] {
             let ended = try await program.run(arguments)
@@ -145,7 +146,7 @@ struct ForeignRecordTests {
                 "{\"callID\":\"c\",\"receivedAt\":\(received),\"failures\":\(failures),\"bootID\":\"\(boot)\"}"
             _ = try await queue.send(Array(push.utf8))
         }
-        // The record then belongs to an ended session.
+        // Then the record belongs to a session that is over.
         await group.close()
         let ended = try await ServingHost.serve(program) { try await $0.program.untilNoPushWaits() }
         #expect(ended.status == 0, "\(ended.errors)")

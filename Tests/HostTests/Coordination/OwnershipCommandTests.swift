@@ -318,7 +318,7 @@ struct OwnershipCommandTests {
         try prepare(program)
         let main = try await program.running("main", "--json") { main in
             try await main.untilOutput(has: 1)
-            // As a tool does that restores a backup: a copy takes the name.
+            // A tool that restores a backup does the same: a copy takes the name.
             let path = program.directory.path(of: "state/sharedcore/default/\(name)")
             try FileManager.default.copyItem(atPath: path, toPath: path + ".copy")
             try #require(rename(path + ".copy", path) == 0)

@@ -45,7 +45,7 @@ struct StatusWatchTests {
         let escape = try Regex("\u{1b}\\[[0-9;?]*[A-Za-z]")
         return screen.components(separatedBy: "\u{1b}[H").dropFirst().map { frame in
             let text = frame.components(separatedBy: "\u{1b}[J")[0].replacing(escape, with: "")
-            // The terminal puts a carriage return before each line feed, also where there is one.
+            // The terminal puts a carriage return before each line feed, also where there is one already.
             return String(String.UnicodeScalarView(text.unicodeScalars.filter { $0 != "\r" }))
                 .components(separatedBy: "\n")
         }
@@ -68,7 +68,7 @@ struct StatusWatchTests {
         let body = try #require(screen.firstRange(of: Self.enter))
         let end = try #require(screen.firstRange(of: Self.leave))
         #expect(body.upperBound < end.lowerBound)
-        // Clearing the whole screen would flicker.
+        // If the screen were cleared as a whole, it would flicker.
         #expect(!screen.contains("\u{1b}[2J"))
         let frames = try frames(of: String(screen[body.upperBound..<end.lowerBound]))
         #expect(frames.count >= 3)

@@ -42,7 +42,7 @@ struct TimelineCommandTests {
             let date = try style.parse(at)
             #expect(at.hasSuffix("Z") && date > start && date <= Date.now, "\(at)")
         }
-        // Fourteen hours ahead of UTC, where the date usually differs.
+        // Fourteen hours before UTC, where the date is another one most of the time.
         let told = try await program.shell(
             "export TZ=XXX-14; date +%F; sharedcore timeline | head -n 1; date +%F")
         let words = told.output.split(separator: "\n")
@@ -53,7 +53,7 @@ struct TimelineCommandTests {
 
     @Test("Following it notices that its reader has gone, though nothing happens")
     func closedPipe() async throws {
-        // All existing entries, so that no further write can fail.
+        // All lines that there are, so that no further write could be refused.
         let ended = try await withHistory().shell("sharedcore timeline --follow | head -n 6; echo ${PIPESTATUS[0]}")
         #expect(ended.output.hasSuffix("\n0\n"), "\(ended.output)")
         #expect(ended.errors.isEmpty)
@@ -73,7 +73,7 @@ struct TimelineCommandTests {
         let program = try await withHistory()
         let stored = try await program.run("check", "--json")
         let saved = try await program.shell("sharedcore timeline --json > saved; sharedcore check saved --json")
-        // The files do not have this value; only the open group has it.
+        // In a timeline of files, only the group itself can be asked for this.
         let lines = try stored.objects()
         #expect(lines.map { $0["event"] } == [.text("files"), .text("summary")])
         #expect(try saved.status == 0 && saved.objects() == Array(lines.dropFirst()))

@@ -20,7 +20,7 @@ struct WaitReportTests {
         .request(ofMain: "main \(number)", process: .current)
     }
 
-    /// Lets time pass once the report waits for it.
+    /// Lets time pass as soon as the report waits for it.
     private func pass(_ time: Duration) async throws {
         let due = clock.now().advanced(by: WaitReport.delay)
         try await eventually("the report waits") { clock.nextWake == due }

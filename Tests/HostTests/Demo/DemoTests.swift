@@ -36,11 +36,11 @@ struct DemoTests {
         #expect(summary["ok"] == .flag(true))
         let told = lines.compactMap(Self.timelineEvent)
         let asked = try #require(told.firstIndex(of: "asked"), "\(ended.output)")
-        // The ten share one core, until it stops because all that have started are served.
+        // The ten pushes share one core, until it stops because all that have come are served.
         let untilStopped = told[..<asked].prefix { $0 != "coreStopped" && $0 != "tookOver" }
         #expect(untilStopped.count { $0 == "coreStarted" } == 1, "\(ended.output)")
-        // From then on Main's, the one after its death and the last push's; more only where a process stood still long
-        // enough to be taken for frozen.
+        // From then on there are the starts of Main's core, of the core after its death, and of the last push's. There
+        // are more only if a process stood still long enough to be taken for frozen.
         let starts = told.count { $0 == "coreStarted" }
         let later = told[asked...].count { $0 == "coreStarted" }
         #expect(later == 3 || told[asked...].contains("tookOver"), "\(ended.output)")

@@ -53,7 +53,7 @@ struct ExclusiveCommandTests {
         try await HostProgram.using(backend) { program in
             // A slow machine needs time for the command to end by itself.
             try program.write("handover:\n  timeout: 60s\n  maximumTimeout: 60s\n", to: "sharedcore.yaml")
-            // The command ends slowly, because a reason for waiting is printed only after it lasts a second.
+            // The command takes time to end: a reason for waiting is printed when it has stood for a second.
             let script = "trap 'echo asked; sleep 3; kill $!; exit 3' TERM; echo runs; sleep 600 & wait"
             let ended = try await program.running("exclusive", "--role", "executor", "--", "sh", "-c", script) {
                 try await $0.untilOutput(has: 1)
@@ -299,7 +299,8 @@ struct ExclusiveCommandTests {
         _ = try await first.running("exclusive", "--role", "main", "--", "sh", "-c", "touch ran") {
             let found = try await ProcessIdentity.stoppedChild(of: $0.pid)
             child.update { $0 = found }
-            // The next one finds it noted as the former command, although it does not identify its owner yet.
+            // The next owner finds the process recorded as the former command, although the process has not said yet
+            // which owner it belongs to.
             try await eventually("it is noted", timeout: TestTimeout.long) {
                 try await program.run("store", "list", ".sharedcore/exclusive/").output.contains("exclusive")
             }
@@ -358,7 +359,7 @@ struct ExclusiveCommandTests {
         "Behind a hub on memory that is gone, a command begins when the former one has ended (contract C1)",
         arguments: [
             "kill -KILL $hub", "kill -TERM $hub",
-            // The hub after it has no clients, and is told to end before those of the first have stopped.
+            // The second hub has no clients, and is told to end before the clients of the first hub have stopped.
             "kill -KILL $hub; sharedcore hub --detach; sharedcore hub --stop >&2",
         ])
     func hubOnMemory(end: String) async throws {
@@ -385,7 +386,7 @@ struct ExclusiveCommandTests {
     func outlivingAsAnotherUser() async throws {
         let program = try HostProgram()
         let command = Box<Int32>(0)
-        // Still with the rights of this user, which a program's file can restore.
+        // With the rights of this user still, as the file of a program can give them.
         _ = try await program.running(
             "exclusive", "--role", "main", "--", "setpriv", "--pdeathsig", "clear", "sh", "-c",
             "echo $$; exec setpriv --ruid 65534 sleep 600"
@@ -413,7 +414,8 @@ struct ExclusiveCommandTests {
         let other = try StartedProgram("/bin/sleep", ["1000"], streams: [])
         let dead = try #require(ProcessIdentity(of: owner.pid))
         let process = try #require(ProcessIdentity(of: other.pid))
-        // Ended but not reaped: it looks like a sharedcore whose command may still run.
+        // The process has ended and nothing has waited for it: a sharedcore whose command may still run looks like
+        // that.
         #expect(kill(owner.pid, SIGKILL) == 0)
         try await eventually("it has ended") { dead.isExiting }
         try await HostProgram.using("zmq") { program in
@@ -439,7 +441,7 @@ struct ExclusiveCommandTests {
         arguments: ["", "env --ignore-signal=USR1 --ignore-signal=PIPE --ignore-signal=HUP --block-signal=USR2"])
     func dispositions(surroundings: String) async throws {
         let look = "grep -E '^Sig(Ign|Blk)' /proc/self/status"
-        // Without those that glibc keeps for itself: the program that started this test may have ignored them.
+        // Without the signals that glibc keeps for itself: the program that started this test may have ignored them.
         let plain = "env --default-signal " + surroundings
         let ended = try await HostProgram().shell(
             "\(plain) \(look); \(plain) sharedcore exclusive --role main -- \(look)")
@@ -568,10 +570,10 @@ struct ExclusiveCommandTests {
                 let second = try await program.running(
                     "exclusive", "--role", role, "--", "sh", "-c", "echo runs; exec sleep 600"
                 ) {
-                    // The line comes after the reason has lasted a second; by then the Main has answered.
+                    // The line is printed when the reason has stood for a second: the Main has answered by then.
                     try await $0.untilErrors(contain: "waiting for main “sh” pid \(first.pid)")
                     try first.send(.suspend)
-                    // The challenge after an answer comes 2 s later, and an overloaded machine has its part.
+                    // The challenge after an answer comes 2 s later, and an overloaded machine takes longer.
                     try await withTimeout(.seconds(15), "the one that waits takes over") { [running = $0] in
                         try await running.untilOutput(has: 1)
                     }

@@ -62,7 +62,7 @@ struct ExclusiveStatusTests {
             #expect(taking.status == 7, "\(taking.errors)")
         }
         #expect(lost.status == 76, "\(lost.errors)")
-        // A process that ends by a signal to sharedcore has not lost the ownership.
+        // A command that ends because sharedcore got a signal has lost nothing.
         let ended = try await program.running(chosen + ["--", "sh", "-c", script]) {
             try await $0.untilOutput(has: 1)
             try $0.send(.terminate)
@@ -149,7 +149,7 @@ struct ExclusiveStatusTests {
                 }
             }
         }
-        // The time limits the wait only: a command that has begun continues.
+        // The time limits the wait: a command that has begun runs on.
         let begun = try await program.run("exclusive", "--timeout", "2s", "--", "sh", "-c", "sleep 3; echo done")
         #expect(begun.status == 0 && begun.output == "done\n", "\(begun)")
         #expect(try await program.run("exclusive", "--no-wait", "--", "true").status == 0)

@@ -39,7 +39,7 @@ struct ExecutorRunTests {
 
     @Test("What was shown is acknowledged: the next one has nothing to show (contract C10)")
     func shown() async throws {
-        // A handle keeps the group, which lives in memory, while Executors come and go.
+        // A handle keeps the group, which is in memory, while Executors come and go.
         let keeper = try await space.open("a")
         let first = try await run { #expect($0.text == "Hello") }
         #expect(first.event == .message && first.source == .core && first.coreStarts == 1)
@@ -78,7 +78,7 @@ struct ExecutorRunTests {
         try await Inbox(keeper).store(
             InboxMessage(id: #require(MessageID(callID, sequence: "2")), content: content))
         _ = try await run { #expect($0.json.line.contains(#""sequence":"2""#)) }
-        // The release before shows the text of such a notice as that of any kind that it does not know.
+        // The previous release shows the text of such a notice as it does for any kind that it does not know.
         content.kind = .tooLarge
         try await Inbox(keeper).store(
             InboxMessage(id: #require(MessageID(callID, sequence: "3")), content: content))

@@ -95,7 +95,7 @@ struct HostileMailTests {
             try program.path,
             [
                 "--directory", program.directory.path(of: "group"), "--maildir", program.directory.path(of: "mail"),
-                // As long as the push waits, even on a busy machine: no other participant takes over.
+                // As long as the push waits, also on a busy machine, so that no other participant takes over.
                 "--call-id", "a@b", "--timeout-ms", "200000", "--budget-ms", "200000",
                 "--memory-bytes", "\(mebibytes << 20)",
             ])
@@ -149,7 +149,7 @@ struct HostileMailTests {
             var (most, time) = (UInt64(0), Duration.zero)
             var count = 0
             while child.ended == nil {
-                // Seldom the figures that take long to read: memory that is swapped out, and that of its children.
+                // The figures that take long to read, swapped memory and the memory of children, are read seldom.
                 let isWhole = count.isMultiple(of: 64)
                 most = max(most, (isWhole ? ProcessMemory.ownByteCount(of: identity) : ownByteCount(pages)) ?? 0)
                 time = max(time, processorTime(of: child.pid) ?? .zero)
@@ -187,7 +187,7 @@ struct HostileMailTests {
         program.environment["SHAREDCORE_PUSH_MAILDIR"] = folder
         program.environment["SHAREDCORE_EXECUTOR_MEMORY"] = "8MiB"
         program.environment["SHAREDCORE_EXECUTOR_LIMIT"] = "4"
-        // The first of the valid ones, the last of the empty ones.
+        // The first of the valid names, or the last of the empty ones.
         let name = text.isEmpty ? "9good" : "0good"
         try program.deliver("\(name)@x")
         for number in 0..<count {
@@ -231,7 +231,7 @@ struct HostileMailTests {
         for _ in 0..<3 {
             #expect(try await dying.run("executor", "--call-id", "1@x", "--timeout", "60s").status != 0)
         }
-        // The fourth process does not read it any more: it would die as well.
+        // The fourth Executor does not read the message any more, because it would die as well.
         let fourth = try await dying.run("executor", "--call-id", "1@x", "--timeout", "60s", "--json")
         #expect(fourth.status == 0, "\(fourth.errors)")
         #expect(try fourth.objects().first?["event"] == .text("nothing"))
@@ -308,7 +308,7 @@ struct HostileMailTests {
         program.environment["SHAREDCORE_CORE_MAILDIR"] = program.directory.path(of: "mail")
         try program.makeDirectory("mail/.Malformed/new")
         try program.write(Self.head + "\nhi\n", to: "mail/.Malformed/new/1")
-        // Also if no message of the kind is there.
+        // The command works also where there is no message of the kind.
         for kind in ["malformed", "poison"] {
             let refused = try await program.run("maildir", "--retry", kind, "--group", "mistyped")
             #expect(refused.status == 1 && refused.errors.contains("there is no such group"), "\(refused.errors)")

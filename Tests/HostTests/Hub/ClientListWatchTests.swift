@@ -22,11 +22,11 @@ struct ClientListWatchTests {
         let following = Task { for await clients in watch.changes { seen.update { $0.append(Set(clients.keys)) } } }
         try await eventually("the list is read") { seen.value == [Set(keys)] }
 
-        // A half-written list looks like a complete one with fewer keys.
+        // Half of a list is a valid list with fewer keys.
         var writer: OpenFile? = try OpenFile(path: path, .write)
         try writer?.truncate(to: lines[1].utf8.count)
         try writer?.write(Array(lines[1].utf8), at: 0)
-        // The completion of another file in the directory makes the hub read the list.
+        // A write of a file beside the list causes the list to be read.
         try OpenFile(path: directory.path(of: "other"), .create).write([1], at: 0)
         await #expect(throws: ConditionNotMet.self, "the half is not followed") {
             try await eventually("another list is followed", timeout: .milliseconds(500)) { seen.value.count > 1 }
@@ -179,7 +179,7 @@ struct ClientListWatchTests {
         let directory = try TemporaryDirectory()
         let keys = try (0..<2).map { _ in try CurveKeyPair.generate().publicKey }
         var count = 0
-        /// Points the link to another directory, so that the watched one, if any, gets no event.
+        /// Replaces a link by one to another directory, so that nothing happens in the directory that is watched.
         func turn(to text: String?, mode: mode_t = 0o644) throws {
             count += 1
             let place = directory.path(of: "place-\(count)")

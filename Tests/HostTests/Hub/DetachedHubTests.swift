@@ -10,7 +10,7 @@ internal import Testing
 
 @testable internal import SharedCoreHost
 
-/// With a program in place of the hub, so that it stops at a chosen moment.
+/// Uses a program in the place of the hub, so that it stops at a chosen moment.
 @Suite("A hub that is started in the background")
 struct DetachedHubTests {
     private let directory: TemporaryDirectory

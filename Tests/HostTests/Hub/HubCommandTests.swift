@@ -243,7 +243,7 @@ struct HubCommandTests {
     func stopOnMemory() async throws {
         try await HostProgram.using("zmq") { original in
             var changed = original
-            // Somewhere below the ports that the system assigns automatically.
+            // A port below those that the system assigns by itself.
             let port = UInt16.random(in: 20_000..<30_000)
             changed.environment["SHAREDCORE_ZMQ_ENDPOINT"] = "tcp://127.0.0.1:\(port)"
             changed.environment["SHAREDCORE_ZMQ_STORAGE"] = "memory"

@@ -57,7 +57,7 @@ struct HubKeysTests {
                 for ended in [
                     try await program.run(arguments + ["--config", "c.yaml"]), try await other.run(arguments),
                 ] {
-                    // The other command may not get to read it.
+                    // The other one may not be able to read it.
                     if arguments[0] == "config" {
                         #expect(ended.status == 78, "\(arguments)")
                         #expect(ended.errors.contains("which is not shown"), "\(arguments): \(ended.errors)")
@@ -165,7 +165,7 @@ struct HubKeysTests {
             let clock = ContinuousClock()
             let change = Box<ContinuousClock.Instant?>(nil)
             let watching = try await program.running("--config", "removed.yaml", "store", "watch", "k") { watching in
-                // Before it has opened its watch it sees nothing.
+                // The hub sees nothing until it has its watch open.
                 try await eventually("it watches", timeout: TestTimeout.long) {
                     _ = try await program.run("--config", "kept.yaml", "store", "put", "k", "v")
                     return !watching.output.lines.isEmpty

@@ -22,7 +22,7 @@ struct ApplicationCommandTests {
         #expect(foreground["presencePublish"] == .text("normal"))
         #expect(background.count == 10 && foreground.count == 10)
         #expect(status["applications"] == .array([]) && status["keepAlives"] == .array([]))
-        // In the text output only if an application has published its state.
+        // The text output shows it only where an application has published its state.
         #expect(try await !program.run("status").output.contains("levels "))
         _ = try await program.running("main") { main in
             try await eventually("Main is there", timeout: TestTimeout.long) {

@@ -4,7 +4,7 @@ internal import TestSupport
 internal import Testing
 internal import Wormholes
 
-/// Mailboxes at the shell, each command a process of its own.
+/// Mailboxes in a shell, each command in a process of its own.
 @Suite("The mailbox commands")
 struct MailboxCommandTests {
     private static let fields: Set<String> = ["kind", "id", "message", "revision", "origin"]

@@ -25,7 +25,7 @@ struct ReadOutputTests {
         }
         await begun.pass()
         printing.cancel()
-        // The task that waits for the readers has ended.
+        // The task that listens for the readers has been notified.
         _ = await end.result
         mayEnd.open()
         try await withTimeout(TestTimeout.long, "the printing ends") { try await printing.value }

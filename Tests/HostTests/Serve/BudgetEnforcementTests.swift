@@ -13,7 +13,7 @@ struct BudgetEnforcementTests {
     private func program(command: String, _ settings: [String: String] = [:]) throws -> HostProgram {
         var program = try HostProgram()
         for (name, value) in settings { program.environment["SHAREDCORE_EXECUTOR_" + name] = value }
-        // A killed Executor's push is tried again only after a long time, unless the test says otherwise.
+        // A push whose Executor was killed waits long before the next attempt, unless the test says otherwise.
         if settings["PAUSE"] == nil { program.environment["SHAREDCORE_EXECUTOR_RETRY_DELAY"] = "1h" }
         try program.write(command, to: "executor.sh")
         program.environment["SHAREDCORE_EXECUTOR_COMMAND"] = "/bin/sh \(program.directory.path(of: "executor.sh")) {id}"
@@ -48,7 +48,7 @@ struct BudgetEnforcementTests {
         try await ServingHost.serve(program) { host in
             _ = try await host.program.run("push", "stopped")
             let end = try await host.until("ended", of: "stopped")
-            // The warning continues the process and then reaches it.
+            // The Executor continues at the warning, and meets the deadline later.
             #expect(end["status"] == .number(143) && end["warned"] == .text("time"), "\(end)")
             _ = try await host.program.run("push", "good")
             try await host.until("served", of: "good")

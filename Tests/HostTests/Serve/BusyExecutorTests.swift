@@ -12,7 +12,7 @@ struct BusyExecutorTests {
     private func program(_ settings: [String: String]) throws -> HostProgram {
         var program = try HostProgram()
         for (name, value) in settings { program.environment["SHAREDCORE_EXECUTOR_" + name] = value }
-        // A killed Executor's push is not tried again in this test.
+        // A push whose Executor was killed is not tried again in this test.
         program.environment["SHAREDCORE_EXECUTOR_RETRY_DELAY"] = "1h"
         let group = program.directory.path(of: "state/sharedcore/default")
         let peer = try ChildProcess.built("sharedcore-test-peer")
@@ -56,14 +56,14 @@ struct BusyExecutorTests {
         try await ServingHost.serve(program) { host in
             _ = try await host.program.run("push", "call-1")
             try await untilBusy(host, with: "call-1")
-            // Of the two that come meanwhile one has the only slot, and the other waits for it.
+            // Two pushes come meanwhile. One has the only slot, and the other waits for it.
             _ = try await host.program.run("push", "other-1")
             try await host.until("started", of: "other-1")
             _ = try await host.program.run("push", "other-2")
             let other = try await host.until("ended", of: "other-1")
             #expect(other["reason"] == .text("time"), "\(other)")
             try await host.until("started", of: "other-2")
-            // The other one started later and has used all of its time.
+            // The other push has come later and has had all of its time.
             #expect(try !host.events("ended").contains { $0["callID"] == .text("call-1") })
             try await untilBusy(host, with: "call-1")
 

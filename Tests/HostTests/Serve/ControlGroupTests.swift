@@ -29,7 +29,7 @@ struct ControlGroupTests {
         func enable() throws { try ControlGroupTests.write("+" + resource.controller, to: control) }
         func disable() { try? ControlGroupTests.write("-" + resource.controller, to: control) }
 
-        /// Makes a new cgroup, as a service manager delegates one.
+        /// Returns a new cgroup, as the service manager assigns one.
         func makeGroup() throws -> String {
             let path = root + "/sharedcore-test-\(UInt32.random(in: .min ... .max))"
             guard mkdir(path, 0o755) == 0 else { throw FileProblem(path: path, code: errno) }
@@ -42,8 +42,8 @@ struct ControlGroupTests {
             return path
         }
 
-        /// Tries the steps of the tests once. The permissions of the files are not enough: in a container, its own root
-        /// may be writable and still refuse, because it holds processes itself.
+        /// Carries out the steps of the tests once. The permissions of the files are not enough: in a container, its
+        /// own root may be writable and still refuse, because it holds processes itself.
         func tryOut() throws {
             let wasEnabled = try isEnabled()
             if !wasEnabled { try enable() }

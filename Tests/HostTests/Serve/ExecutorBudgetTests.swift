@@ -77,7 +77,7 @@ struct ExecutorBudgetTests {
         #expect(budget.handle(.time, at: instant(.seconds(599))).isEmpty)
         #expect(budget.handle(.time, at: instant(.seconds(600))) == [.warn(.time)])
         #expect(budget.next == instant(.seconds(605)))
-        // An Executor that was told to end gets no more time.
+        // An Executor that has had its warning is granted no further time.
         #expect(budget.handle(.busy(until: instant(.seconds(9000))), at: instant(.seconds(601))).isEmpty)
         #expect(budget.handle(.time, at: instant(.seconds(605))) == [.kill(.time)])
 

@@ -141,7 +141,7 @@ struct ExecutorProcessTests {
 
     private static let patient = ExecutorLimits(warning: .seconds(3600), budget: .seconds(3600))
 
-    /// Makes an Executor that must print its message, and the inbox with the message.
+    /// An Executor that has its message to give, and the inbox that holds the message.
     private func confirmed(
         _ body: (ExecutorInvocation, @escaping @Sendable () async throws -> InboxState) async throws -> Void
     ) async throws {

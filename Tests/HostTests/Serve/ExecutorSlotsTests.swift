@@ -28,7 +28,8 @@ struct ExecutorSlotsTests {
         try await eventually("three", timeout: TestTimeout.long) { given.count == 3 }
         slots.setLimit(3)
         try await eventually("four", timeout: TestTimeout.long) { given.count == 4 }
-        // Fewer than are taken: no holder loses one, and no waiter gets one before enough are back.
+        // The limit is now lower than the number of taken slots: no holder loses one, and no waiter gets one before
+        // enough are back.
         slots.setLimit(1)
         slots.giveBack()
         slots.giveBack()

@@ -88,7 +88,7 @@ struct KillLoopTests {
         ) {
             try await queue.count() == PushQueue.Count()
         }
-        // A message that an Executor has got is dealt with: no process needs to be asked for it any more.
+        // An Executor has taken its message: no process needs to be asked for it any more.
         #expect(TemporaryDirectory.names(in: maildir + "/new").isEmpty, "seed \(seed)")
         #expect(TemporaryDirectory.names(in: maildir + "/cur").count == sent.count, "seed \(seed)")
         let inbox = try Inbox(group)

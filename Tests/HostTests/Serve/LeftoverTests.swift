@@ -52,7 +52,8 @@ struct LeftoverTests {
             // It must not begin the push again.
             quiet.environment["SHAREDCORE_EXECUTOR_COMMAND"] = "true"
             try await ServingHost.serve(quiet) { next in
-                // It has ended it before it said that it serves; another test's host may have done so even earlier.
+                // The host has ended the process before it reports that it serves. Another test's host may have ended
+                // it even earlier.
                 #expect(ProcessView.isGone(child))
                 try await next.until("served", of: "b")
             }
@@ -97,7 +98,7 @@ struct LeftoverTests {
     @Test("A process is counted once, however long it takes to end, and the next look waits for its end")
     func counted() throws {
         let program = try StartedProgram("/bin/sleep", ["1000"], streams: [])
-        // Until it is reaped, a signal still reaches it, as with a process that takes long to end.
+        // Until something waits for its end, a signal still reaches the process, as one that takes long to end.
         let process = try ProcessHandle(try #require(ProcessIdentity(of: program.pid)))
         var looks = 0
         let ending = MarkedProcesses.end(timeout: .seconds(600)) {

@@ -163,7 +163,7 @@ struct MetricsTests {
         while case .bytes(let bytes) = stalled.receive(upTo: 1 << 20) { taken += bytes.count }
         #expect(taken < sent && sent - taken > limit - part.bytes.count && sent - taken <= limit + part.bytes.count)
 
-        // A peer that lags and reads no more is disconnected at its deadline; one that does not lag is not.
+        // A connection that lags and reads nothing more is cut at its deadline. One that does not lag is not cut.
         let lagging = try ask()
         #expect(table.hear(3)?.peer == 3)
         for _ in 0..<10 { _ = table.answer(3, part, next: late) }
@@ -247,7 +247,7 @@ struct MetricsTests {
         program.environment["SHAREDCORE_EXECUTOR_BUDGET"] = "1h"
         for number in 1...2 { _ = try await program.run("push", "\(number)@x") }
         try await ServingHost.serve(program) { host in
-            // One has an Executor, one is in the host's hand: nothing more happens at the host.
+            // One push has an Executor, and the host has taken the other one: nothing more will happen at the host.
             try await eventually("both are taken", timeout: TestTimeout.long) {
                 try await host.program.pushes()["taken"] == .number(2)
             }

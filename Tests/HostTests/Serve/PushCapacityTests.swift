@@ -21,7 +21,7 @@ struct PushCapacityTests {
         for id in ["1@x", "2@x"] {
             #expect(String(decoding: await PushSocket.answer("PUSH \(id)", queue), as: UTF8.self).hasPrefix("OK "))
         }
-        // Those in hand count as well.
+        // Pushes that are taken count as well.
         let delivery = try #require(try await queue.pending.take())
         let answer = String(decoding: await PushSocket.answer("PUSH 3@x", queue), as: UTF8.self)
         #expect(answer.hasPrefix("ERROR limitExceeded ") && answer.contains("push.capacity is 2"), "\(answer)")
@@ -75,7 +75,7 @@ struct PushCapacityTests {
         let counted = try PushQueue(of: group, capacity: .init(count: 2), routes: routes)
         for _ in 0..<2 { _ = try await counted.send(push) }
         let waiting = try Push(push.callID, payload: push.payload)
-        // A sender that has put none of them there, so it counts.
+        // A sender that has put none of these pushes there, so it counts the store's.
         let other = try PushQueue(of: group, capacity: .init(count: 2), routes: routes)
         for queue in [counted, other] {
             await #expect(throws: SharedCoreError.self) { _ = try await queue.send(waiting) }
@@ -98,7 +98,7 @@ struct PushCapacityTests {
         await group.close()
     }
 
-    /// Sends pushes and gives each up.
+    /// Sends pushes and gives each of them up.
     private func giveUp(_ pushes: [Push], through queue: PushQueue) async throws {
         for push in pushes {
             _ = try await queue.send(push)
@@ -127,7 +127,7 @@ struct PushCapacityTests {
         #expect(told.map(\.kind) == [.pushForgotten, .pushForgotten])
         #expect(told.map(\.reason) == ["type message, “1@x”", "type message, “2@x”"])
 
-        // A waiting push is never removed, and none is for a push that has no space anyway.
+        // A push that waits is never forgotten, and no push is forgotten for one that finds no room all the same.
         _ = try await queue.send(Push(pushes[0].callID))
         await #expect(throws: SharedCoreError.self) { try await giveUp([pushes[0], pushes[1]], through: queue) }
         #expect(try await queue.pending.count().total >= 2)

@@ -154,7 +154,8 @@ struct PushMaildirTests {
         for number in 0..<3_400 {
             try await inbox.store(InboxMessage(callID: callID("\(number)@old"), content: .nothingToShow))
         }
-        // Announced before; a core was killed between its storing and the move of the file.
+        // The message was announced before. A core was killed after it had stored the message and before it moved the
+        // file.
         try write("new/0", id: "0@old")
         _ = try await queue.announce(
             callID("0@old"), as: PushQueue.part(for: "0"), noting: PushQueue.part(for: callID("0@old")))
@@ -176,7 +177,7 @@ struct PushMaildirTests {
             try await until(["1@x"], in: queue)
             try FileManager.default.moveItem(
                 atPath: directory.path(of: "mail/new/1"), toPath: directory.path(of: "mail/cur/1:2,S"))
-            // As fast as a core can be: the file is never in the folder with events.
+            // As quick as a core can be: the file is never in the folder that rings.
             try write("cur/2:2,S", id: "2@x")
             try write("new/3", id: "3@x")
             try await until(["1@x", "2@x", "3@x"], in: queue)
@@ -224,7 +225,7 @@ struct PushMaildirTests {
         try write("new/1", id: "1@x")
         let work = Task { await maildir.run() }
         try await until(["1@x"], in: queue)
-        // As a core keeps the files that it has taken. It is not determined which one is pushed and which waits.
+        // A core keeps files that it has taken like this. It is not determined which one is pushed and which waits.
         for number in 2...3 { try write("cur/\(number):2,S", id: "\(number)@x") }
         try FileManager.default.removeItem(atPath: directory.path(of: "mail/new/1"))
         try write("new/4", id: "4@x")
@@ -320,7 +321,7 @@ struct PushMaildirTests {
             return
         }
         try await watching { try await until(["1@x", "large@x"], in: $0) }
-        // Another host, with one more message that proves that it has read the folder.
+        // Another host. One more message shows when it has read the folders.
         try write("new/2", id: "2@x")
         try await watching { queue in
             try await until(["1@x", "2@x", "large@x"], in: queue)
@@ -497,9 +498,9 @@ struct PushMaildirTests {
         await core.close()
     }
 
-    /// When a core takes a message, beside a host that reads for the first time.
+    /// The time at which a core takes a message, beside a host that reads the folders for the first time.
     enum Taking: CaseIterable {
-        /// Before the host reads the inbox, and after it began to read the folders.
+        /// Before the host reads the inbox, and after it has begun to read the folders.
         case beforeInbox
         /// After the host has read the inbox, and before it reads the folders.
         case behindInbox
@@ -543,7 +544,7 @@ struct PushMaildirTests {
         }
         try await watching(reading: reading) { queue in
             try await until(["1@x"], in: queue)
-            // Another read of the same host.
+            // The same host reads the folders again.
             try write("new/2", id: "2@x")
             try await until(["1@x", "2@x"], in: queue)
         }
@@ -576,7 +577,7 @@ struct PushMaildirTests {
             }
             for number in 2...3 {
                 try await ServingHost.serve(patient) { host in
-                    // The second one has only this to do.
+                    // The second host finds nothing else to do.
                     if number == 3 { try patient.deliver("3@x") }
                     let id = number == 3 ? "3@x" : "1@x"
                     let end = try await host.until("ended", of: id)

@@ -213,7 +213,7 @@ struct PushSocketTests {
             var crowd: [Client] = []
             for _ in 0..<rules.peerCount {
                 let client = try Client(path)
-                // Each is accepted before the next one comes.
+                // Each push is stored before the next one comes.
                 #expect(client.connection.send(Array("\n".utf8)))
                 #expect(try await client.lines(1).first?.hasPrefix("ERROR invalid ") == true)
                 crowd.append(client)

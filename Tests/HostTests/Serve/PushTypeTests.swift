@@ -36,7 +36,7 @@ struct PushTypeTests {
     @Test("An Executor finds them in its environment, the payload as Base64; of a push without them the defaults")
     func environment() async throws {
         var program = try program()
-        // A variable of another push, as in a host that an Executor's process has started.
+        // The variable of another push, as where an Executor's program has started the host.
         program.environment["SHAREDCORE_PUSH_TYPE"] = "other"
         program.environment["SHAREDCORE_PUSH_ACCOUNT"] = "other"
         program.environment["SHAREDCORE_PUSH_PAYLOAD"] = "AAAA"
@@ -53,7 +53,7 @@ struct PushTypeTests {
             #expect(!host.running.errors.lines.contains { $0.contains("unknown variable") })
         }
         #expect(ended.status == 0)
-        // The second push contains nothing of the first one.
+        // The second push had none of the first one's variables.
         #expect(ended.output.components(separatedBy: Self.encoded).count == 2)
     }
 
@@ -295,7 +295,7 @@ struct MainPushCommandTests {
             try await call("1@x", to: program)
             try host.running.send(.kill)
         }
-        // The process that reads what it prints has ended before it begins, which is no failure; a full device is one.
+        // A reader that has ended before the program begins is no failure. A full device is one.
         for (output, status) in [("exec 3> >(exit); wait $!", 0), ("exec 3>/dev/full", 74)] {
             let closed = try await program.shell(
                 "\(output); sharedcore main --pushes --json 2>errors >&3; echo $?; cat errors")
@@ -320,7 +320,7 @@ struct MainPushCommandTests {
         var program = try program()
         program.environment["SHAREDCORE_INBOX_LIFETIME"] = "1ms"
         try await call("1@x", to: program)
-        // Its time is over before another process has begun.
+        // The push's time is over before another process has begun.
         try await forMain(1, in: program)
         try await ServingHost.serve(program) { [program] host in
             try await host.running.untilErrors(contain: "type call, “1@x”")

@@ -42,7 +42,7 @@ struct ReloadTests {
                 try host.program.write(configuration("b", memory: memory), to: "sharedcore.yaml")
                 let former = host.running.errors.lines.filter { $0.contains("only a restart changes group") }.count
                 try host.running.send(.init(rawValue: 1))
-                // Reported each time, as long as it is so.
+                // Reported at each reload, as long as the problem stays.
                 try await eventually("it is named", timeout: TestTimeout.long) {
                     host.running.errors.lines.filter { $0.contains("only a restart changes group") }.count > former
                 }

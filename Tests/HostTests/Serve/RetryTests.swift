@@ -203,7 +203,7 @@ struct RetryTests {
                 let host = ServingHost(program: patient, running: running)
                 let start = try await host.until("started", of: "1@x")
                 guard case .number(let pid) = start["pid"] else { throw NothingPrinted(end: start) }
-                // Until it has its message, it waits.
+                // The Executor waits until it has its message.
                 try await eventually("it takes part", timeout: TestTimeout.long) {
                     let status = try await host.program.run("status", "--json")
                     return status.output.contains("push 1@x")

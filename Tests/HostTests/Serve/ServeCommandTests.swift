@@ -120,7 +120,7 @@ struct ServeCommandTests {
             program.environment["SHAREDCORE_EXECUTOR_COMMAND"] = "/bin/sh \(program.directory.path(of: "executor.sh"))"
         }
         try await ServingHost.serve(program) { host in
-            // Its core continues for the other call.
+            // The core continues for the other push.
             for callID in isOwn ? ["2@x", "1@x"] : ["1@x"] { _ = try await host.program.run("push", callID) }
             let start = try await host.until("started", of: "1@x")
             if isOwn {
@@ -172,7 +172,7 @@ struct ServeCommandTests {
             let other = try await ServingHost.serve(host.program, "--group", "other") { _ in }
             #expect(other.status == 0)
         }
-        // Nothing of it is left.
+        // The first host has left nothing behind.
         try await ServingHost.serve(program) { _ in }
     }
 

@@ -29,7 +29,7 @@ struct ServiceManagerTests {
                 return time >= before && messages[index...].contains { $0.contains("READY=1") }
             }
             #expect(!manager.messages.contains { $0.contains("STOPPING") })
-            // If the status were sent with it, it would replace the counts until they change.
+            // If another status were sent together with it, that status would replace the counts until they change.
             #expect(manager.messages.filter { $0.contains("READY=1") } == ["READY=1", "READY=1"])
         }
         try await manager.until { $0.contains { $0.hasPrefix("STOPPING=1") } }

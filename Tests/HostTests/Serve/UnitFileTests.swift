@@ -20,7 +20,7 @@ struct UnitFileTests {
     private func verify(_ text: String) async throws -> (end: ProgramEnd, problems: String) {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "sharedcore.service")
-        // The program is where a user has installed it; any program will do here.
+        // The unit starts the program that a user has installed. Here any program will do.
         let installed = text.replacing("%h/.local/bin/sharedcore-holder", with: "/bin/true")
             .replacing("%h/.local/bin/sharedcore", with: "/bin/true")
         try Data(installed.utf8).write(to: URL(filePath: path))
@@ -72,7 +72,7 @@ struct UnitFileTests {
         // The holder talks to its keeper alone.
         let families = unit == "sharedcore-holder.service" ? "AF_UNIX" : "AF_UNIX AF_INET AF_INET6 AF_NETLINK"
         #expect(lines.contains("RestrictAddressFamilies=" + families))
-        // A user's manager can only give them with a user namespace.
+        // A user's manager can provide these only with a user namespace.
         for name in ["ProtectSystem=", "PrivateTmp="] { #expect(!lines.contains { $0.hasPrefix(name) }) }
     }
 }

@@ -14,7 +14,7 @@ struct ReadingCommandTests {
         ["inbox", "--json"], ["calls", "--json"],
     ]
 
-    /// A group with something for each of them, which an owner has come to and left.
+    /// Fills a group with content for each of the commands, and with an owner that has come and left.
     private func fill(_ program: HostProgram, backend: String = "file") async throws {
         let large = String(repeating: "large", count: 2_000)
         for command in [

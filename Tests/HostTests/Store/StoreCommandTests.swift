@@ -153,7 +153,7 @@ struct StoreCommandTests {
         #expect(try await program.run("notify", "state", "n").output == "state 7, posted 1 time\n")
         #expect(try await program.run("del", "a/b").status == 0)
         #expect(try await program.run("watch", "a", "--from", "0", "--count", "1").output.contains("\ta/b"))
-        // Bytes are taken as they are there, too.
+        // There, too, bytes are taken unchanged.
         let bytes = try await program.shell(#"sharedcore set k $'\xff' && sharedcore get k | od -An -tx1"#)
         #expect(bytes.output.hasSuffix(" ff\n"), "\(bytes)")
     }

@@ -27,7 +27,7 @@ final class BackgroundHubs: Sendable {
     init() throws {
         let pipe = try Pipe()
         let nothing = try OpenFile(path: "/dev/null", .write)
-        // In a session of its own, so that no signal to the group of the tests ends it before them.
+        // In a session of its own, so that no signal to the group of the tests ends it before the tests end.
         _ = try StartedProgram(
             "/bin/sh", ["-c", Self.script, try ChildProcess.built("sharedcore")],
             variables: ["SHAREDCORE_BACKEND": "zmq", "XDG_CONFIG_HOME": "/nonexistent"],

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// A write to a program that has ended is an error here, as it is in sharedcore, and does not end the tests.
+/// Makes a write to a program that has ended an error, as it is in sharedcore, so that it does not end the tests.
 enum BrokenPipes {
-    /// By a handler: an ignored signal would stay ignored in the programs that tests start.
+    /// With a handler: an ignored signal would stay ignored in the programs that tests start.
     static let areErrors: Void = {
         signal(SIGPIPE) { _ in }
     }()

@@ -22,7 +22,7 @@ extension HostProgram {
         if backend == "zmq" { _ = try await program.run("hub", "--stop") }
     }
 
-    /// The path of the socket of the group `default`, as long as the environment has no directory for such things.
+    /// The path of the socket of the group `default`, as long as the environment names no directory for sockets.
     var socket: String { directory.path(of: "state/sharedcore/default/hub") }
 
     /// The content of a file beside the socket.

@@ -58,7 +58,7 @@ struct HostProgram: Sendable {
         let file = try OpenFile(path: directory.path(of: name), .create)
         try file.truncate(to: 0)
         try file.write(bytes, at: 0)
-        // Even if the umask of the tests lets a group write: a configuration that others can write is refused.
+        // The mask of the tests may let a group write: a configuration that others can write is refused.
         chmod(directory.path(of: name), 0o644)
     }
 

@@ -24,7 +24,7 @@ struct RunningProgram: Sendable {
         }
     }
 
-    /// Waits until a line of standard error contains a text, such as that the program has begun to watch.
+    /// Waits until a line of standard error contains a text, for example that the program has begun to watch.
     func untilErrors(contain text: String) async throws {
         try await eventually("“\(text)” in \(errors.lines)", timeout: TestTimeout.long) {
             errors.lines.contains { $0.contains(text) }

@@ -30,7 +30,7 @@ enum SupervisionCampaign {
         var chance = SeededRandom(seed: seed)
         var options = SupervisionOptions()
         options.restart.limit = SupervisionJudge.restartLimit
-        // Short, so that a run reaches it before the limit of the window.
+        // Short, so that a run reaches the longest delay before the limit of the window.
         options.restart.longestDelay = .seconds(4)
         options.watchdog = .seconds(30)
         mutant.options(&options)

@@ -11,7 +11,7 @@ extension KeeperTests {
             machine = SupervisionMachine(SupervisionOptions())
         }
 
-        /// Ends Main with a failure, and gives how long it is until it is started again.
+        /// Ends Main with a failure, and returns the time until Main is started again.
         private mutating func fail(at seconds: Double) -> Duration? {
             let now = at(seconds)
             if machine.handle(.ended(.exited(status: 1)), at: now).contains(.start(inBackground: true)) { return .zero }

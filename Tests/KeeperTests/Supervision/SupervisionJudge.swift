@@ -49,7 +49,7 @@ struct SupervisionJudge {
         if watching != should { problems.append("sockets are \(watching ? "" : "not ")watched") }
     }
 
-    /// Something has happened, and this was said to it.
+    /// Takes in an event and the machine's answer to it.
     mutating func judge(_ event: SupervisionEvent, _ said: [SupervisionDirective], at now: BootInstant) {
         var expected = before(event, at: now)
         for directive in said {
@@ -137,7 +137,7 @@ struct SupervisionJudge {
         return expected
     }
 
-    /// Until when it must speak, after something that it said, or a wake.
+    /// The time until which the machine must act, after an action of its own or a wake.
     private func speak(_ event: SupervisionEvent, at now: BootInstant) -> BootInstant? {
         if case .startWanted = event { return silentUntil }
         if event == .dataCame || event == .holderWoke, warnAt != now.advanced(by: .seconds(8)) { return silentUntil }
@@ -196,7 +196,7 @@ struct SupervisionJudge {
             case .watchdog: silentUntil == now && calls == 0 && !isAsleep
             case .stop: killAt == now
             }
-        // A dying Main may be asked to end, and is killed once more for not having ended.
+        // A Main that is ending may be asked to end, and is killed once more if it has not ended.
         if !isRight || isDying && reason != .stop { problems.append("a kill (\(reason)) out of place") }
         if reason == .stop { killAt = nil }
         isDying = true

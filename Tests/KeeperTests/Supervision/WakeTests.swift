@@ -120,7 +120,7 @@ extension KeeperTests {
             #expect(machine.handle(.fellAsleep, at: at(3)) == [.tellBudget(.seconds(10))])
             #expect(!machine.watchesSockets)
             #expect(machine.handle(.timePassed, at: at(11)) == [.warn(left: .seconds(2))])
-            // During the budget of one wake it rests anew, and is woken by its holder once more.
+            // During the budget of one wake Main rests again, and its holder wakes it once more.
             #expect(machine.handle(.holderWoke, at: at(12)) == [])
             #expect(machine.handle(.fellAsleep, at: at(12.5)) == [.tellBudget(.seconds(10))])
             #expect(machine.handle(.fellAsleep, at: at(13)) == [], "once for each wake")

@@ -13,7 +13,7 @@ final class KeeperStage {
 
     let place: KeeperPlace
 
-    /// Takes a directory of its own, or that of a group with a host that starts the keeper.
+    /// Creates a directory of its own, or uses that of a group with a host that starts the keeper.
     init(in directory: TemporaryDirectory? = nil, place: KeeperPlace? = nil) throws {
         let directory = try directory ?? TemporaryDirectory()
         self.directory = directory
@@ -21,11 +21,11 @@ final class KeeperStage {
     }
 
     deinit {
-        // In order, so that no Main is left that is just about to begin.
+        // In this order, so that no Main is left that is about to begin.
         try? (try? connect())?.send(Array(KeeperRequest.quit.text.utf8))
         waitOnThread(atMost: .seconds(5)) { (try? connect()) == nil }
         keeper?.signal(.kill)
-        // A Main outlives a keeper that is killed. Its number means it while its lock says that it is there.
+        // A Main outlives a keeper that is killed. The number belongs to Main as long as Main's lock is held.
         if let main = mainPid { kill(main, SIGKILL) }
     }
 
@@ -36,7 +36,7 @@ final class KeeperStage {
         (try? OpenFile(path: place.mainLock, .read))?.mainLockHolder
     }
 
-    /// The same, when it is there: a keeper knows of a Main before that has come to its lock.
+    /// Returns Main's number as soon as Main holds its lock: a keeper reports a Main before that.
     func startedMain() async throws -> Int32 {
         var found: Int32?
         try await eventually("Main has its lock") {

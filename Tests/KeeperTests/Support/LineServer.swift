@@ -64,7 +64,7 @@ final class LineServer: Sendable {
     /// The number of other ends that were closed.
     var closeCount: Int { state.withLock { $0.closes } }
 
-    /// Sends a line on the only connection. A Main that says it is connected is so before this server has heard of it.
+    /// Sends a line on the only connection. A Main may report its connection before this server has accepted it.
     func send(_ line: String) async throws {
         try await eventually("somebody has connected") { self.connectionCount > 0 }
         let connection = try expectSome(state.withLock { $0.connections.first }, "a connection")

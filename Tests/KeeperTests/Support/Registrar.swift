@@ -51,13 +51,13 @@ final class Registrar: Sendable {
         wake.raise()
     }
 
-    /// A call comes.
+    /// Takes in a call.
     func receive(_ call: String) {
         state.withLock { $0.calls.append(call) }
         wake.raise()
     }
 
-    /// The calls that were taken, each as often as it was.
+    /// The calls that were taken, each as often as it was taken.
     var taken: [String] { state.withLock { $0.taken } }
     /// The registrations that came while another contact was registered and its process was not stopped.
     var overlaps: [String] { state.withLock { state in state.overlaps + state.contacts.flatMap(\.overlaps) } }

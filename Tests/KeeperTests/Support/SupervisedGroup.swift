@@ -38,7 +38,7 @@ final class SupervisedGroup {
     var directory: String { root.path }
     var groupDirectory: String { root.path(of: "g/default") }
     var registrarPath: String { root.path(of: "c") }
-    /// The socket at which the host tells its figures.
+    /// The socket at which the host serves its metrics.
     var metrics: String { root.path(of: "m") }
 
     /// The host's figures at its metrics socket.
@@ -70,7 +70,7 @@ final class SupervisedGroup {
     /// The lines of its processes on their standard error.
     var errors: [String] { KeeperStage.lines(root.path(of: "errors")) }
 
-    /// Gives the group a configuration file, or another text in it.
+    /// Writes the group's configuration file.
     func configure(_ text: String) throws {
         configuration = root.path(of: "sharedcore.yaml")
         let file = try OpenFile(path: configuration, .create)

@@ -195,12 +195,12 @@ final class ScriptedDelegate: ConnectivityDelegate {
         get { state.withLock(\.failures) }
         set { state.withLock { $0.failures = newValue } }
     }
-    /// The actions that take until they are cancelled.
+    /// The actions that last until they are cancelled.
     var holding: Set<ConnectivityAction> {
         get { state.withLock(\.holding) }
         set { state.withLock { $0.holding = newValue } }
     }
-    /// The actions that take until ``release()``, cancelled or not.
+    /// The actions that last until ``release()``, cancelled or not.
     var stubborn: Set<ConnectivityAction> {
         get { state.withLock(\.stubborn) }
         set { state.withLock { $0.stubborn = newValue } }

@@ -6,7 +6,7 @@ import CoreAPI
 struct MachineDriver {
     var machine: ConnectivityMachine
     var now = BootInstant(nanoseconds: 1_000_000_000_000)
-    /// The outcome of each kind of action; done where nothing is said.
+    /// The outcome of each kind of action; success where the test sets nothing.
     var outcome: (ConnectivityAction) -> ConnectivityMachine.Outcome = MachineDriver.well
     /// All lines of the trace.
     var trace: [ConnectivityTransition] = []

@@ -6,7 +6,7 @@ import Testing
 
 /// The table of transitions, written down a second time, and every cell of it.
 struct TransitionTableTests {
-    /// The actions of each row, in order. Of T6 and T16 the part before the answer.
+    /// The actions of each row, in order. For T6 and T16, only the actions before the answer.
     static let actions: [TransitionNumber: [ConnectivityAction]] = [
         .t1: [.tellServices(.disconnected), .flagCallsUnavailable],
         .t2: [.reconnect, .register, .subscribe, .restorePresence, .restoreHTTP, .reportLastKnownState],
@@ -63,8 +63,8 @@ struct ConnectivityCellTests {
         .killedOrRebooted(finds: .disconnected), .activeCallBegan, .activeCallEnded, .budgetOver,
     ]
 
-    /// The destination of each row, once its answers are good. T15's new socket is registered on, T16's connection
-    /// stands unless it was gone.
+    /// The destination of each row, if all answers are good. In T15 a registration on the new socket follows; in T16
+    /// the connection exists unless it was lost.
     static func destination(_ number: TransitionNumber, from: LifecyclePosition) -> LifecyclePosition {
         switch number {
         case .t1: LifecyclePosition(.foreground, .disconnected)

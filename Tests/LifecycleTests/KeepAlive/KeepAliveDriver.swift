@@ -8,7 +8,7 @@ struct KeepAliveDriver {
 
     var machine: KeepAliveMachine
     var now = KeepAliveDriver.start
-    /// The time that a call of each handler takes; none at all where nothing is said.
+    /// The time that a call of each handler takes; zero where the test sets nothing.
     var takes: [String: Duration] = [:]
     /// The calls of handlers, with the time since the start.
     var runs: [(at: Duration, run: KeepAliveRun)] = []
@@ -25,7 +25,7 @@ struct KeepAliveDriver {
     /// When a handler was called.
     func times(_ handler: String) -> [Duration] { runs.filter { $0.run.handler == handler }.map(\.at) }
 
-    /// Lets time pass, stopping wherever something is to be done. With `asleep`, no handler runs meanwhile.
+    /// Lets time pass, and stops wherever an action is due. With `asleep`, no handler runs meanwhile.
     mutating func pass(_ duration: Duration, asleep: Bool = false) {
         let end = now.advanced(by: duration)
         while !asleep {

@@ -8,7 +8,7 @@ import Testing
 
 /// The actor that runs the keep-alive, with a clock that a test moves.
 struct KeepAliveTests {
-    /// Notes its calls; returns at once, when it is cancelled, or when it is released.
+    /// Records its calls, and returns at once, when it is cancelled, or when it is released.
     private final class Handler: KeepAliveHandler {
         let runs = Mutex<[KeepAliveRun]>([])
         let warnings = Mutex<[KeepAliveRun]>([])

@@ -113,7 +113,7 @@ struct QueueOrderTests {
         let observer = try await fixture.mailbox()
         let watch = try await observer.watch(from: .snapshot)
         var order = QueueOrder(at: observer.keys)
-        // The snapshot is taken when it is asked for: now, so that all that follows comes as changes.
+        // The snapshot is taken at this call, so that everything after it comes as changes.
         order.apply(try #require(try await watch.next()))
         var inHand: [QueueDelivery] = []
         for _ in 0..<300 {

@@ -13,7 +13,7 @@ struct QueueFixture {
         space = MemorySpace(clock: clock, limits: limits)
     }
 
-    /// One more participant with a handle and a session of its own.
+    /// Opens a handle with a session of its own, for one more participant.
     func open() async throws -> MemoryGroup {
         try await space.open("group")
     }
@@ -24,7 +24,7 @@ struct QueueFixture {
     }
 }
 
-/// Bytes that a test tells apart.
+/// Returns bytes that a test can distinguish by their number.
 func bytes(_ number: Int) -> [UInt8] { Array("message \(number)".utf8) }
 
 extension QueueMailbox {

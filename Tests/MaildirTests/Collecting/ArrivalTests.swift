@@ -91,7 +91,7 @@ struct ArrivalTests {
         try await withCore(on: maildir, inbox: inbox) {
             var copy: OpenFile? = try OpenFile(path: maildir.path + "/tmp/linked", .createNew)
             #expect(link(maildir.path + "/tmp/linked", maildir.path + "/new/linked") == 0)
-            // One after the other, so that in the end the core has heard every signal and waits.
+            // One after the other, so that in the end the core has received every signal and waits.
             for number in 1...5 {
                 try maildir.deliver(id: "other\(number)")
                 try await eventually("the other is taken") { maildir.names("cur").count == number }
@@ -117,7 +117,7 @@ struct ArrivalTests {
         #expect(lchown(link, 65534, 65534) == 0)
         let error = #expect(throws: SystemCallError.self) { try Maildir(path: link) }
         #expect(error?.number == EACCES)
-        // A folder in it is no link.
+        // A directory in the Maildir is replaced by a link.
         #expect(rmdir(maildir.path + "/cur") == 0 && symlink("tmp", maildir.path + "/cur") == 0)
         #expect(throws: SystemCallError.self) { try Maildir(path: maildir.path) }
     }

@@ -132,7 +132,8 @@ struct LifeTests {
             try await withTimeout(TestTimeout.usual, "iterate ends") { try await work.value }
             await core.stop()
         }
-        // Other tests of this process come and go meanwhile: a leak of one for each cycle would be well beyond them.
+        // Other tests of this process open and close descriptors meanwhile: a leak of one for each cycle would be much
+        // larger.
         try await eventually("the descriptors and threads are given back") {
             OwnResources.descriptorCount < descriptors + 150 && OwnResources.threadCount < threads + 150
         }

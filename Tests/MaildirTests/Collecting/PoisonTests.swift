@@ -180,7 +180,7 @@ struct PoisonTests {
         #expect(inbox.content(of: "2-thrice") == .nothingToShow, "whoever waits for it is answered")
         #expect(maildir.names(".Poison/new") == ["2-thrice"])
         #expect(inbox.reports[0].contains("3 times") && inbox.reports[0].contains(".Poison/new"))
-        // Tried again, it begins anew; what has gone is forgotten.
+        // A message that is tried again begins with no attempts. The record of a message that is gone is removed.
         #expect(try await counts(in: inbox).isEmpty)
     }
 

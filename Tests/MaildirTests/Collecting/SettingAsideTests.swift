@@ -139,7 +139,7 @@ struct SettingAsideTests {
         #expect(begin.duration(to: clock.now()) >= MailRoom.pace * 2)
     }
 
-    /// Says that a participant waits for a message.
+    /// Records that a participant waits for a message.
     private func expect(_ callID: String, in inbox: TestInbox) async throws {
         _ = try await inbox.store.put(Expectation.key(of: ItemName(callID), for: inbox.store.session.id), [1])
     }
@@ -189,7 +189,7 @@ struct SettingAsideTests {
         try await withCore(on: maildir, inbox: inbox) {
             try await eventually("all were read") { maildir.names(".Malformed/new") == ["z"] }
         }
-        // The other one is in the inbox for a limited time, and its file tells of it behind that.
+        // The inbox keeps the other message for a limited time. After that, its file shows that it was stored.
         #expect(maildir.names("cur") == ["shown:2,S"] && maildir.names("new") == ["stored"])
     }
 
@@ -207,7 +207,7 @@ struct SettingAsideTests {
             })
         for number in 1...40 { try maildir.deliver(id: "\(number)") }
         try await withCore(on: maildir, inbox: inbox) {
-            // Each that it has read is a question.
+            // Each message that the core has read leads to a question.
             try await eventually("all have been read, and wait") { questions.value >= 41 }
             let (begin, before) = (ContinuousClock.now, questions.value)
             try await eventually("more rounds have begun") { questions.value >= before + 4 }

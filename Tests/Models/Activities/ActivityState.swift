@@ -58,7 +58,7 @@ struct ActivityState: Hashable {
         var core = Core.none
         /// True if a call of this Executor waits for a message, or this Main wants to own.
         var wants = false
-        /// True if this Main insists.
+        /// True if this Main takes over without waiting for activities.
         var insists = false
         /// The commit that the participant has decided on. It is refused as soon as something changes that it relies on.
         var pending: Commit?

@@ -10,7 +10,7 @@ enum Situation: UInt8 {
     case free, behindRequest
     /// It waits for an owner.
     case behindExecutor, behindMain
-    /// It has sent the owner a request; or its own request is pending without an owner.
+    /// It has sent the owner a request, or its own request is pending without an owner.
     case asking, askedNobody
     /// The deadline of its request has passed.
     case confirmed, killed, cannotKill
@@ -20,7 +20,7 @@ enum Situation: UInt8 {
     case fencedRunning, fencedStopping, fencedEnded
     /// An abandoned core, or a core of another ownership than the present one, still runs.
     case other
-    /// Its own rest is offered, stands, or stands although its holder has ended.
+    /// Its own rest is offered, is in force, or is in force although its holder has ended.
     case offering, atRest, leftAtRest
     /// It waits for a Main at rest, or for a Main at rest that has lost its holder.
     case behindRest, behindLeftRest
@@ -175,7 +175,7 @@ enum Move: UInt8 {
 }
 
 extension Move {
-    /// The commits about a rest that the timeline does not tell.
+    /// The commits about a rest that the timeline does not record.
     fileprivate init?(ofRest transaction: Transaction) {
         var found: Move?
         for operation in transaction.operations {

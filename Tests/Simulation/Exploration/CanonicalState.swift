@@ -455,7 +455,7 @@ extension CanonicalTokens {
             add(wait.limit)
             add(wait.idleSince) { $0.add($1) }
             add(wait.stopLimit) { $0.add($1) }
-        // Its time is over, so it is not read any more.
+        // The confirmation is over, so it is not read any more.
         case .confirmed: add(1)
         case .killed:
             add(2)

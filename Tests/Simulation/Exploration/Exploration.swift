@@ -88,7 +88,7 @@ package struct Exploration {
                 ),
             ] + resting
 
-        /// Those with a Main that rests.
+        /// The settings with a Main that rests.
         package static let resting = [
             Setting(name: "a Main that rests and an Executor", roles: [.main, .executor, .holder], rests: 2),
             Setting(
@@ -113,13 +113,13 @@ package struct Exploration {
     package static let mutants =
         Mutant.all.filter { names.contains($0.name) } + Mutant.ofActivities + Mutant.ofRest + Mutant.ofBatons
 
-    /// Those of them that no schedule exposes.
+    /// The mutants that no schedule exposes.
     package static var unscheduledMutants: [Mutant] {
         let scheduled = Set(Mutant.every.map(\.name))
         return mutants.filter { !scheduled.contains($0.name) }
     }
 
-    /// The settings in which they are found soonest, so that a check need not go through all.
+    /// The settings in which the mutants are found soonest, so that a check need not go through all.
     package static let placesFound = [
         "a holder that releases by the epoch alone": "a Main that rests and one that takes over, a freeze",
         "a resume that does not ask whether the holder still owns": "a Main that rests and an Executor, a death",

@@ -34,7 +34,7 @@ extension Model {
         }
     }
 
-    /// Makes the core that has a baton apply it, or refuse it, in one commit.
+    /// The core that has a baton applies it, or records that it cannot, in one commit.
     mutating func useBaton(_ number: Int, applies: Bool) {
         guard let index = participants[number].cores.indices.last, let revision = participants[number].cores[index].gets
         else { return }
@@ -63,7 +63,7 @@ extension Model {
         participants.firstIndex { !$0.isDead && $0.cores.contains(where: \.hasCall) }
     }
 
-    /// Ends a baton soon after its deadline, if the participant that gave it can run.
+    /// Ends a baton soon after its time, if the participant that gave it can run.
     mutating func ageBaton() {
         let giver = store.view.baton.flatMap { standing in
             participants.first { $0.machine.given?.record.epoch == standing.record.epoch }

@@ -18,7 +18,7 @@ struct Model {
         case coreStopped(Int)
         /// Its core begins an activity, or ends the open one.
         case begin(Int), end(Int)
-        /// Its core continues the call of a baton, or refuses it.
+        /// Its core takes over the call of a baton, or records that it cannot.
         case apply(Int), fail(Int)
         /// Its goal is to own from now on, or no longer.
         case want(Int), leave(Int)
@@ -87,7 +87,7 @@ struct Model {
         rules.stopTimeout = tickLength * 2
         rules.answerBound = tickLength * 2
         rules.busyAnswerBound = tickLength * 4
-        // As long as the time until it asks again, so that a poll has only one phase.
+        // No longer than the time until it asks again, so that this time has only one phase.
         rules.answerLifetime = tickLength
         rules.challengeSpread = .zero
         rules.lookInterval = tickLength

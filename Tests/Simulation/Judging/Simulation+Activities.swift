@@ -28,7 +28,7 @@ extension Simulation {
             guard let handover = after.handover, handover.record.insists, let owner = after.owner,
                 before.handover?.claim == handover.claim, before.handover?.record.insists == false
             else { return }
-            // From now on the Main waits as for an owner that is not busy.
+            // From here on the participant waits as for an owner that is not busy.
             watchOver(handover, of: number, to: owner, after: .zero)
         default: break
         }
@@ -79,7 +79,7 @@ extension Simulation {
         broke("C17: \(members[number].name) ends the ownership of \(target.name), which is busy and answers")
     }
 
-    /// The time in which a Main must replace a request: it may first challenge, or check for dead participants.
+    /// The time in which a Main must replace a request. It may first challenge, or check for dead participants.
     private static let replacing: UInt64 = 700_000_000
 
     /// Schedules the check that a Main that takes over and insists does not wait behind a Main that waits.
@@ -105,7 +105,7 @@ extension Simulation {
     /// Returns whether an owner was recently right not to stop for a request.
     func mayBeBusy(_ owner: Standing<OwnerRecord>) -> Bool {
         guard present.handover?.record.insists != true else { return false }
-        // Calls that the Main accepts are no reason to wait, once the core knows the outcome of its last baton.
+        // Calls that the Main takes are no reason, once the core knows the outcome of its last baton.
         if let handover = present.handover, let number = member(owner.session), members[number].machine.given == nil,
             present.activities(of: owner.claim) != nil, present.activities(of: owner, holdingUp: handover) == nil
         {

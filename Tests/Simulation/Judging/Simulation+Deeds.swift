@@ -18,7 +18,7 @@ extension Simulation {
         guard members[main].hold != nil else {
             return check(members[main].isMain, "C3: refused because of an Executor")
         }
-        // The answer of a holder does not prove that the Main lives.
+        // The answer of a holder does not prove that the Main runs.
         check(
             !members[number].isMain, "C14: \(members[number].name) is refused because of a Main that may never resume")
     }

@@ -31,7 +31,8 @@ extension Simulation {
         return holder.runs && holder.epoch == present.owner?.claim
     }
 
-    /// Checks that the calls of former ownerships, except those of its baton, are recorded as lost when a core starts.
+    /// Checks that the calls of former ownerships are recorded as lost when a core starts, except those that the core
+    /// receives.
     func judgeCalls(atStartOf core: Int) {
         let spared = cores[core].gets?.record.calls ?? []
         for dialog in dialogs where dialog.isOpen && !spared.contains(dialog.id.text) {
@@ -90,7 +91,7 @@ extension Simulation {
         }
     }
 
-    /// Schedules the check that an offered baton ends in time.
+    /// Schedules the check that an offered baton does not stay for long.
     mutating func watchOver(batonOf number: Int, _ baton: Revision) {
         queue.insert(.judge(.offered(number, baton: baton.rawValue)), at: clock + Self.settling)
     }

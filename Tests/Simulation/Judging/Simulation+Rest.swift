@@ -47,13 +47,13 @@ extension Simulation {
     /// Checks that only the Main itself ends its rest, if it could resume.
     private mutating func judgeEnd(of rest: Standing<RestRecord>, by number: Int) {
         guard let sleeper = member(rest.session), sleeper != number else { return }
-        // The quiet core is stopped like a superseded one.
+        // The quiet core is stopped like one that was superseded.
         queue.insert(.judge(.fenced(sleeper, epoch: rest.record.epoch.rawValue)), at: clock + 400_000_000)
         guard canAct(members[sleeper], for: promised.wakeBound.clampedNanoseconds) else { return }
         broke("C26: \(members[sleeper].name) could resume, and \(members[number].name) ends its rest")
     }
 
-    /// Checks that a core resumes only if its Main owns again, or the rest has ended in any case.
+    /// Checks that a core continues only where its Main owns again, or the rest is over in any case.
     mutating func judgeResume(of epoch: Revision, by number: Int) {
         guard let owner = present.owner, owner.claim == epoch else { return }
         check(

@@ -89,7 +89,7 @@ extension OwnershipMachine {
 }
 
 extension Directive {
-    /// The last epoch in the timeline entries of a commit.
+    /// The epoch that the commit's last timeline event names.
     fileprivate var epoch: Revision? {
         guard case .commit(let transition) = self else { return nil }
         return transition.stories.last?.epoch

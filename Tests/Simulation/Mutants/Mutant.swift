@@ -39,7 +39,7 @@ package struct Mutant: Sendable {
     var sparesNoCalls = false
     /// Its cores do not check for a Main's request when a call ceases to move.
     var movesAsItLikes = false
-    /// Its cores take commands that were already taken.
+    /// Its cores take commands that were taken already.
     var takesCommandsAgain = false
     /// Its cores take expired commands.
     var takesLateCommands = false

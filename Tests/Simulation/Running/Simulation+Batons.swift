@@ -22,7 +22,7 @@ extension Simulation {
         guard standing.record.deadline > now, standing.record.bootID == bootID,
             isKept && !isFrozen || schedule.weather.keepsAtHost
         else {
-            // A request to a stopped keeper takes 500 ms.
+            // A stopped keeper is asked for 500 ms.
             guard isKept, isFrozen, !cores[core].hasAsked else {
                 return failBaton(standing, of: core, in: number, because: "no process keeps it")
             }
@@ -34,7 +34,7 @@ extension Simulation {
         endLostCalls(before: core, of: number)
     }
 
-    /// Applies or refuses the baton of a core while the core starts.
+    /// Applies the baton that a core has, or records that it cannot, while the core starts.
     mutating func useBaton(_ core: Int, of number: Int) {
         guard let standing = cores[core].gets, !cores[core].isEnding, cores[core].phase == .starting else { return }
         if !cores[core].isApplyUnclear, goesWrong(schedule.weather.refusedBatons, for: number, .refusedBatons) {
@@ -61,7 +61,7 @@ extension Simulation {
             switch failure.condition.key {
             case OwnershipKey.owner: fenced(core)
             case OwnershipKey.baton:
-                // Only applying a baton makes a call of an earlier owner belong to this ownership.
+                // Only this makes an older call belong to this ownership.
                 let own = open.map(\.entry).filter { !$0.isOlder(than: epoch) }.map(\.key)
                 guard !cores[core].isApplyUnclear || own.isEmpty else { return goOn(with: own, in: core, of: number) }
                 cores[core].gets = nil
@@ -92,7 +92,7 @@ extension Simulation {
     ) {
         var transaction = Transaction(guards: [.revision(OwnershipKey.baton, standing.revision)])
         if member(standing.session).map({ members[$0].isBuried || !members[$0].isOpen }) ?? true {
-            // The author of the baton removes its record, unless the author has ended.
+            // The author of the baton removes it, unless the author is gone.
             transaction.delete(OwnershipKey.baton)
         } else {
             var record = standing.record
@@ -171,7 +171,7 @@ extension Simulation {
         proceed(number)
     }
 
-    /// Makes a core end the calls of its baton over the network, if they are its own.
+    /// A core ends the calls of its baton over the network if they are its own.
     private mutating func hangUp(_ record: BatonRecord, _ end: BatonEnd, by number: Int) {
         judgeEnd(of: record, end, by: number)
         guard end.isOwn else { return }

@@ -17,7 +17,7 @@ extension Simulation {
         case moving
         /// A command for a call is sent, taken, finished and withdrawn.
         case sendingCommand, takingCommand, finishingCommand, withdrawingCommand
-        /// A core takes over calls, refuses them, or ends those of former ownerships.
+        /// A core takes over calls, records that it cannot, or ends those of former ownerships.
         case applying, failingBaton, losing
         case taking(message: Int), acknowledging(message: Int), givingBack
         case expecting(call: Int), forgetting
@@ -65,7 +65,7 @@ extension Simulation {
         case .record(let effect, .committed):
             let before = present
             applied(effect, by: number)
-            // In a rest, the ownership moves without a new epoch.
+            // With a rest, the ownership moves under its epoch.
             if before.owner?.claim != present.owner?.claim || before.owner?.session != present.owner?.session {
                 letRacersGoOn(by: number)
             }

@@ -28,7 +28,7 @@ extension Simulation {
         endCore(core)
     }
 
-    /// Makes a core stop, which takes its time.
+    /// Makes a core stop, which takes some time.
     mutating func endCore(_ core: Int) {
         guard !cores[core].isEnding else { return }
         cores[core].isEnding = true
@@ -45,7 +45,7 @@ extension Simulation {
         guard case let number = cores[core].member, cores[core].phase != .over else { return }
         if cores[core].isQuiet {
             switch event {
-            // The core's own code does not handle these.
+            // Not the core's code notices these.
             case .receive: return wakeForData(core, of: number)
             case .failed: return cores[core].problem = "it lost its connection"
             case .stopped, .leaveCritical, .endActivity, .endCall: break
@@ -85,7 +85,7 @@ extension Simulation {
         switch commit(Transaction().guarded(by: epoch), of: number, for: .announcing(epoch)) {
         case .committed: break
         case .refused:
-            // Its ownership has ended, which the next check detects.
+            // The ownership is over: the next check notices that.
             endCore(core)
             return setAlarm(of: number, to: clock + 1000)
         case .failed, .unknown:
@@ -104,7 +104,7 @@ extension Simulation {
         }
         var start = members[number].random.time(1..<200)
         if let gets = cores[core].gets, members[number].random.once(in: 3) {
-            // Some cores begin to use their batons exactly at the deadline.
+            // Some cores receive their batons at the very moment at which the batons' time is over.
             let left = Int(now.duration(to: gets.record.deadline).clampedNanoseconds / 1000)
             let isLast = left < 3_000_000 && members[number].random.once(in: 2)
             start = isLast ? left + members[number].random.time(0..<2) : members[number].random.time(200..<1500)
@@ -170,7 +170,7 @@ extension Simulation {
     private mutating func stopped(_ core: Int, of number: Int) {
         if members[number].isAlive {
             partWithCalls(core, of: number)
-            // Its process may have died at one of its commits.
+            // The core's process may have died at one of its commits.
             guard cores[core].phase != .over else { return }
         }
         cores[core].phase = .over

@@ -90,7 +90,7 @@ extension Simulation {
 
     // MARK: - Calls that begin or cease to move
 
-    /// Reads whether a call may begin or cease to move. The commit comes later, and others between.
+    /// Reads whether a call may begin or cease to move. The commit comes later, and others may come between.
     mutating func readMoves(of dialog: Int, by core: Int, in number: Int) {
         guard cores[core].phase == .running, !cores[core].isEnding, let activity = activity(of: dialog, by: core)
         else { return }
@@ -137,7 +137,7 @@ extension Simulation {
         return OpenWork(present).open(under: epoch).first { $0.isWork(of: open.record.call.id) }
     }
 
-    /// Ends the calls that the cores of former ownerships have left open, in commits of four, and goes on.
+    /// Ends the calls that the cores of former ownerships have left open, in commits of four, then starts the core.
     mutating func endLostCalls(before core: Int, of number: Int) {
         guard !cores[core].isEnding else { return }
         let entries = state.selection([CallKey.records]).compactMap { try? $0.entry.entry(for: $0.key) }

@@ -28,7 +28,7 @@ extension Simulation {
             let isStopped = schedule.weather.showsProcesses ? holder?.isFrozen(at: clock) : nil
             members[number].machine.examined(claim, isStopped: isStopped)
         case .kill(let process, let epoch):
-            // It checks before the signal: it may have been stopped after it announced the kill.
+            // The member checks before it sends the signal: it may have been stopped after it announced the kill.
             catchUp(number)
             if mutant?.killsWithoutLooking == true || isToBeKilled(epoch, by: number) {
                 kill(process, epoch, by: number)
@@ -96,7 +96,7 @@ extension Simulation {
         if let target {
             say("\(members[number].name) kills process \(process.pid)")
             if goesWrong(schedule.weather.silentDeaths, for: number, .silentDeaths) {
-                // It may take some time to die.
+                // A killed process may take some time to die.
                 disturb(for: 3_000_000)
             } else {
                 kill(target.plan.process)

@@ -63,7 +63,7 @@ extension Simulation {
         schedule(.core(holder, .readCommands(dialog)), after: stepTime(of: cores[holder].member))
     }
 
-    /// Reads the holder's progress, in order to withdraw the command after that.
+    /// Reads the holder's progress, so that the command can be withdrawn behind it.
     private mutating func readProgress(of order: Int) {
         let entry = progress(of: order)
         guard let withdrawing = try? Transaction.withdrawing(orders[order].key, after: entry) else { return }
@@ -81,7 +81,7 @@ extension Simulation {
             judgeOutcome(of: order, progress)
         case .refused: schedule(.order(order, .read), after: stepTime(of: number))
         case .failed: schedule(.order(order, .read), after: 100_000)
-        // The sender gets the error of the store.
+        // The sender learns that the store failed.
         case .unknown: orders[order].isOver = true
         }
     }
@@ -121,7 +121,7 @@ extension Simulation {
             if failure.condition.key == OwnershipKey.owner { return fenced(core) }
             schedule(.core(core, .readCommands(dialog)), after: stepTime(of: number))
         case .failed: schedule(.core(core, .readCommands(dialog)), after: 100_000)
-        // The core does not know whether it took the command, so it does not carry it out.
+        // The core does not know whether it has taken the command, so it does not carry it out.
         case .unknown: break
         }
     }

@@ -18,7 +18,7 @@ extension Simulation {
         schedule(.core(core, .quiet), after: members[number].random.time(0..<100))
     }
 
-    /// Records that the core is quiet: from now on the machine resumes it or stops it.
+    /// The core is quiet: from here on the machine tells it to continue or to stop.
     mutating func becomeQuiet(_ core: Int, of number: Int) {
         guard cores[core].phase == .running, !cores[core].isEnding, members[number].machine.core?.phase == .running,
             members[number].machine.core?.epoch == cores[core].epoch
@@ -28,7 +28,7 @@ extension Simulation {
         cores[core].isQuiet = true
         members[number].machine.core?.isQuiet = true
         members[number].machine.wokenFor = .user
-        // It may have been asked to resume meanwhile.
+        // The core may have been asked to resume meanwhile.
         if cores[core].isBecomingQuiet, members[number].machine.reasonNotToRest == nil {
             count(.rests)
             members[number].machine.wantsRest = true

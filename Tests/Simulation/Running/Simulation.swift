@@ -82,7 +82,7 @@ package struct Simulation {
         self.inbox = Self.inbox
         rules.onHandoverTimeout = schedule.onHandoverTimeout
         rules.stopTimeout = .seconds(2)
-        // A Main at rest must read within the time in which all goals must be reached.
+        // A Main at rest reads before the time to reach all goals is over.
         rules.restInterval = .seconds(20)
         promised = rules
         mutant?.changeRules?(&rules)

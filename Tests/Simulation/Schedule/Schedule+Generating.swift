@@ -57,7 +57,7 @@ extension Schedule {
                 time += random.once(in: 4) ? random.time(0..<20) : random.time(20..<3000)
                 incidents.append(Incident(at: time, kind: .resume(member: main)))
             }
-            // Some rest after the faults have ended, and the last push wakes them.
+            // Some Mains rest after the faults have ended, and the last push wakes them.
             guard random.once(in: 2) else { continue }
             incidents.append(Incident(at: end + random.time(0..<2500), kind: .rest(member: main)))
         }

@@ -4,7 +4,7 @@ internal import CoreAPI
 /// A call that waits for a message.
 struct Call {
     enum Phase {
-        /// It insists on a core of its own, and waits for it.
+        /// The call insists on a core of its own, and waits for it.
         case owning
         case subscribing, looking
         case taking(Entry)

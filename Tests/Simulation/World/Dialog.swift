@@ -1,7 +1,8 @@
 internal import Coordination
 internal import CoreAPI
 
-/// A call that a core has with its network, as the group knows it (C23). A ``Call`` waits for a message.
+/// A call that a core has over its network, and that the group records (C23). A ``Call`` is another thing: it waits for
+/// a message.
 struct Dialog {
     let id: CallID
     /// The key of its record.

@@ -36,7 +36,7 @@ enum Event {
 
     enum OrderStep {
         case send, read
-        /// The sender withdraws its command, after the progress that it has read.
+        /// The sender withdraws its command, behind the progress that it has read.
         case withdraw(Transaction, CommandProgress?)
     }
 
@@ -71,7 +71,7 @@ enum Event {
         case asked(Int, handover: UInt64, epoch: UInt64, since: UInt64)
         /// A Main that was started to take over and insist must not wait behind a Main that waits for activities.
         case heldUp(Int)
-        /// An offered baton must end in time.
+        /// A baton must not stay for long.
         case offered(Int, baton: UInt64)
         /// A call must be over at its deadline.
         case overdue(Int)

@@ -30,6 +30,6 @@ enum OwnershipKeys {
         OwnershipKey.challenge, OwnershipKey.answer, OwnershipKey.rest, OwnershipKey.wake, OwnershipKey.holder,
         OwnershipKey.baton, OwnershipKey.moving, OwnershipKey.takes,
     ]
-    /// Those that a Main at rest watches.
+    /// The keys that a Main at rest watches.
     static let ofSleep = [OwnershipKey.owner, OwnershipKey.rest, OwnershipKey.wake]
 }

@@ -9,7 +9,7 @@ struct Member {
     var session = SessionID(rawValue: 0)
     var process: ProcessIdentity
     var machine: OwnershipMachine
-    /// The machine of a holder, which takes the place of the others.
+    /// The machine of a holder, which replaces the other machines.
     var hold: HolderMachine?
     /// A reason besides calls for which a holder's process wakes the Main.
     var need: Wake?
@@ -27,7 +27,7 @@ struct Member {
     var isDead = false
     /// True if its session was ended after its death.
     var isBuried = false
-    /// Since when it has been able to run without interruption.
+    /// The time since which it has been able to run without interruption.
     var runsSince: UInt64 = 0
     var openedAt: UInt64 = 0
     var frozenUntil: UInt64?
@@ -36,7 +36,7 @@ struct Member {
     var diedAt: UInt64?
     /// Until when the store refuses its commits.
     var troubleUntil: UInt64 = 0
-    /// Since when it has had the goal to own without interruption.
+    /// The time since which it has had the goal to own without interruption.
     var wantsSince: UInt64?
     /// The commits before the one at which it dies, and whether that one takes effect.
     var diesAtCommit: (skipping: Int, after: Bool)?
@@ -115,7 +115,7 @@ struct SimulatedCore {
     var request: StopRequest?
     /// The calls that it has, by number.
     var dialogs: Set<Int> = []
-    /// The baton that was offered when it was started, and the one that it has fetched and not used.
+    /// The baton that existed when the core was started, and the baton that it has fetched and not used.
     var offered: Standing<BatonRecord>?
     var gets: Standing<BatonRecord>?
     /// True if a keeper did not answer its request.

@@ -5,7 +5,7 @@ struct Order {
     let sender: Int
     /// The call, by number.
     let dialog: Int
-    /// The sender's session, and where its command stands.
+    /// The sender's session, and the key of its command.
     let session: SessionID
     let key: Key
     var deadline = BootInstant(nanoseconds: 0)
@@ -13,6 +13,6 @@ struct Order {
     var isOver = false
     /// How often a core has carried it out.
     var executions = 0
-    /// True if its sender was told that it is not carried out.
+    /// True if its sender was told that the command is not carried out.
     var isDisclaimed = false
 }

@@ -77,7 +77,7 @@ struct RecordTests {
         #expect(refusedCount > 100)
     }
 
-    /// Asks a state for everything that a backend asks it for.
+    /// Asks a state for everything that a backend reads from it.
     private func exercise(_ state: inout StoreState) {
         _ = state.nextExpiry()
         _ = state.selection([.all, "a"])
@@ -115,7 +115,7 @@ struct RecordTests {
 
     @Test("S11: a record that announces more than it holds costs no memory")
     func announcementsCostNothing() async throws {
-        // The process is shared with the tests that run beside this one, and what a record keeps it keeps each time.
+        // The process is shared with the tests that run beside this one. A leak of a record shows in each batch.
         let growth = try await OwnResources.leastGrowth(batches: 10) {
             for tag in 0...8 as ClosedRange<UInt8> {
                 for kind in 0...8 as ClosedRange<UInt8> {

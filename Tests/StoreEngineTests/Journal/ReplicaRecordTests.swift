@@ -82,7 +82,7 @@ struct ReplicaRecordTests {
             guard case .snapshot(let part) = try JournalRecord(payload[...]) else { return }
             parts.append(part)
         }
-        // One that ends before this one begins does not meet it.
+        // A session that ends before this one begins does not meet it.
         var apart = copy
         try apart.prependHistory([], at: Revision(rawValue: whole.rawValue - 1))
         apart.keepHistory(of: former)

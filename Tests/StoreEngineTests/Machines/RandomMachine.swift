@@ -3,7 +3,7 @@ internal import CoreAPITesting
 internal import StoreEngine
 internal import TestSupport
 
-/// A state that is driven by random commands of all kinds, and the effects that they led to.
+/// A state that is driven by random commands of all kinds, and the resulting effects.
 struct RandomMachine {
     private(set) var state: StoreState
     /// Everything that was applied, in its order.
@@ -25,7 +25,7 @@ struct RandomMachine {
     enum Vocabulary {
         /// A few, so that commands meet on the same keys.
         case few
-        /// Those, and ever more of all lengths.
+        /// The same, and ever more values of all lengths.
         case growing
     }
 
@@ -95,7 +95,7 @@ struct RandomMachine {
     private static let prefixes: [KeyPrefix] = ["a", "a/b", "a/b/", "b", "😀", "none"]
     private static let names: [NotificationName] = ["news", "a/b", "é"]
 
-    /// A text of 1 to 512 bytes, often one that was used before; nil for one of the few.
+    /// A text of 1 to 512 bytes, often one that was used before; nil if the caller must take one of the few short texts.
     private mutating func longText() -> String? {
         guard vocabulary == .growing, !random.once(in: 4) else { return nil }
         if longTexts.isEmpty || random.once(in: 4) {

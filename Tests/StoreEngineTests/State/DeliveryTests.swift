@@ -66,12 +66,12 @@ struct DeliveryTests {
         }
         let put = Transaction(operations: [.put("k", [0], .persistent)])
         #expect(try !bring(put, as: 2, of: session, to: &state).isRecorded)
-        // The first may have taken effect, and is forgotten: it is not applied again.
+        // The first request may have taken effect, and its result is forgotten: it is not applied again.
         let error = #expect(throws: SharedCoreError.self) { try bring(put, as: 1, of: session, to: &state) }
         #expect(error?.code == .invalidArgument)
     }
 
-    /// A put under a number of its own.
+    /// A put under its own request number.
     private func put(_ number: UInt64) -> Transaction {
         Transaction(operations: [.put("k", [UInt8(truncatingIfNeeded: number)], .persistent)])
     }

@@ -4,7 +4,7 @@ internal import StoreEngine
 internal import TestSupport
 internal import Testing
 
-/// A group in which ever new names are posted goes on, and no observer of a name notices but one that is far behind.
+/// A group in which ever new names are posted continues, and only an observer that is far behind notices.
 @Suite("S10, N3: notification names without a state word are forgotten")
 struct ForgottenNameTests {
     private static let limit = StoreState.topicLimit
@@ -56,7 +56,7 @@ struct ForgottenNameTests {
         #expect(state.topic("again").count == 2)
         #expect(state.topic("name 0").count == 1, "younger than the oldest")
 
-        // Names of one commit go in the order of their bytes: the order of a dictionary decides nothing.
+        // Names of one commit are forgotten in the order of their bytes, not in that of a dictionary.
         try post(["newer"], in: &state)
         #expect(state.topic("name 0") == .never)
         #expect(state.topic("name 1").count == 1)

@@ -4,8 +4,8 @@ internal import StoreEngine
 internal import TestSupport
 internal import Testing
 
-/// The space that is kept for a compaction is that of its snapshot, so the state has to know its size without writing
-/// it.
+/// The space that is kept for a compaction is that of its snapshot, so the state must know the snapshot's size without
+/// writing it.
 @Suite("S10: a state knows the size of its snapshot")
 struct SnapshotSizeTests {
     /// The bytes of the frames of a state's snapshot.

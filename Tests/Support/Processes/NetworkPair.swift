@@ -10,7 +10,7 @@ package final class NetworkPair: Sendable {
     package let clientAddress: String
 
     private let names: (hub: String, client: String)
-    /// The program that makes them; nil where it is missing.
+    /// The program that makes the namespaces; nil where it is missing.
     package static let ip: String? = ["/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip", "/bin/ip"].first { path in
         access(path, X_OK) == 0
     }
@@ -50,7 +50,7 @@ package final class NetworkPair: Sendable {
     package var atHub: [String] { [Self.ip ?? "ip", "netns", "exec", names.hub] }
     package var atClient: [String] { [Self.ip ?? "ip", "netns", "exec", names.client] }
 
-    /// Takes the cable out at the hub's end, which no connection is told.
+    /// Disconnects the cable at the hub's end. No connection is notified.
     package func cut() throws { try Self.run("-n", names.hub, "link", "set", names.hub, "down") }
     package func heal() throws { try Self.run("-n", names.hub, "link", "set", names.hub, "up") }
 

@@ -1,9 +1,9 @@
 internal import CoreAPITesting
 internal import Platform
 
-/// The figures that a host tells of itself.
+/// The metrics that a host serves about itself.
 package enum ToldFigures {
-    /// Asks at the socket of its metrics, and waits for the whole answer.
+    /// Connects to the host's metrics socket, and waits for the whole answer.
     package static func at(_ path: String) async throws -> String {
         let connection = try StreamConnection(to: path)
         try expect(connection.send(Array("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n".utf8)), "the request is sent")

@@ -36,7 +36,7 @@ package struct InterposedStore: ForwardingStore {
         self.afterSessions = afterSessions
     }
 
-    /// A store that adds a condition to every transaction, as the one that a core is given does.
+    /// A store that adds a condition to every transaction, as the store of a core does.
     package init(_ inner: any SharedStore, requiring condition: Transaction.Guard) {
         self.init(inner) { transaction throws(SharedCoreError) in
             var guarded = transaction
@@ -45,7 +45,7 @@ package struct InterposedStore: ForwardingStore {
         }
     }
 
-    /// A store that lets something happen before its first commit, and only then.
+    /// A store that runs an action before its first commit, and only then.
     package init(_ inner: any SharedStore, once act: @escaping @Sendable () async throws(SharedCoreError) -> Void) {
         let done = Box(false)
         self.init(inner) { transaction throws(SharedCoreError) in

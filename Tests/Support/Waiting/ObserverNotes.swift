@@ -35,7 +35,7 @@ package final class ObserverNotes: Sendable {
             for try await post in posts {
                 note(post.state)
                 if blocking { block() }
-                // Goes away from the thread and comes back.
+                // Leaves the thread and comes back.
                 if post.state.isMultiple(of: 3) { try await Task.sleep(for: .milliseconds(1)) }
             }
         }

@@ -87,7 +87,7 @@ final class Burst {
         processes.values.reduce(0) { $0 + (post.report(of: $1)?.coreStarts ?? 0) }
     }
 
-    /// The starts that the timeline tells.
+    /// The core starts that the timeline records.
     func coreStartsOnTimeline() async throws -> Int {
         try await Timeline(group).history().records.count { $0.entry.kind == .coreStarted }
     }
@@ -113,7 +113,8 @@ final class Burst {
         }
     }
 
-    /// The rules hold, no two cores overlapped that had a right to run, and the server has nothing left.
+    /// Expects that the rules hold, that no two cores with a right to run overlapped, and that the server has no
+    /// message left.
     func expectClean() async throws {
         let report = TimelineChecker.check(try await Timeline(group).history())
         #expect(report.violations.isEmpty, "\(report.violations)")

@@ -58,7 +58,7 @@ struct BurstTests {
         try await burst.kill(owner)
         try await burst.pushAgain()
         try await burst.expectAllServed()
-        // The killed one's start is not printed by itself any more, so the timeline tells.
+        // The killed owner does not print its start any more, so it is read from the timeline.
         try await burst.expectFew(
             burst.coreStartsOnTimeline(), needed: 2, mostExcused: Self.mostExcused)
         try await burst.expectClean()
@@ -94,7 +94,7 @@ struct BurstTests {
         try burst.deliverAll()
         try await burst.expectAllServed(timeout: Self.inTime)
         #expect(try await (2...Self.startLimit).contains(burst.coreStartsOnTimeline()))
-        // Fenced, never killed: it is still there.
+        // The Main was fenced and not killed: it is still there.
         #expect(main.ended == nil)
         main.signal(.continue)
         main.signal(.terminate)

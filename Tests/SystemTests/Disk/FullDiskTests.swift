@@ -4,7 +4,8 @@ internal import Platform
 internal import TestSupport
 internal import Testing
 
-/// The group lies in a small file system in memory that only its own processes see: the mount namespace of the first one.
+/// The group lies in a small file system in memory that only the test's own processes see: the mount namespace of the
+/// first one.
 @Suite("Coordination on a full disk", .serialized, .timeLimit(.minutes(10)))
 struct FullDiskTests {
     private let post: Post

@@ -15,7 +15,7 @@ struct HubTests {
         let demo = try ChildProcess(
             try ChildProcess.built("sharedcore"), ["--backend", "zmq", "demo"],
             environment: [
-                // A machine that is busy may need longer than Main's timeout.
+                // A busy machine may need longer than Main's timeout.
                 "SHAREDCORE_HANDOVER_TIMEOUT": "30s", "SHAREDCORE_HANDOVER_MAXIMUM_TIMEOUT": "60s",
             ])
         #expect(await demo.end() == .exited(0), "\(demo.lines)")

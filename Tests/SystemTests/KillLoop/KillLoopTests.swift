@@ -9,7 +9,7 @@ internal import Testing
 
 @testable internal import SharedCoreHost
 
-/// Nothing is lost, and never two cores run, however many processes die.
+/// Nothing is lost, and two cores never run at once, however many processes die.
 @Suite(.serialized)
 struct KillLoopTests {
     @Test(

@@ -137,7 +137,7 @@ enum CallCases {
             try expect(try await other.tell("sent 0"), is: "failed notFound", "a command for no call")
             try expect(try await executor.tell("call one ringing"), is: "written", "a call")
             try expect(try await executor.tell("call two ringing"), is: "written", "another")
-            // A command that was sent before the holder listens must wait.
+            // A command that is sent before the holder listens waits.
             try await other.tell("send 1 answer one 60000")
             try await eventually("the command waits") { try await commandCount(in: troupe) == 1 }
             try await executor.tell("obey one accept")
