@@ -57,8 +57,8 @@
         public var port: UInt16
         /// The transport of the requests.
         public var transport: Transport
-        /// The URN that distinguishes this telephone from the others of the account. All processes of the group give the same: a
-        /// core removes the contact that a killed one has left by it.
+        /// The URN that distinguishes this telephone from the others of the account. All processes of the group give the
+        /// same URN: by it a core finds and removes the contact that a killed process has left.
         ///
         /// Source: RFC 5626.
         public var instance: String

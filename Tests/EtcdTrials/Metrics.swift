@@ -10,7 +10,7 @@
             lines = try Self.page(of: endpoint).split(separator: "\n").filter { !$0.hasPrefix("#") }
         }
 
-        /// The sum of all that a name counts, of one call of gRPC's where it is given.
+        /// The sum of a metric over its lines; with `call`, over the lines of this gRPC method.
         func sum(_ name: String, of call: String? = nil) -> Double {
             lines.reduce(0) { sum, line in
                 guard line.hasPrefix(name), let rest = line.dropFirst(name.count).first, rest == " " || rest == "{",

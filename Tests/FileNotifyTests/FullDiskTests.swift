@@ -141,7 +141,7 @@ struct FullDiskTests {
     @Test("S10: content is not refused while only the log of a group fills the disk, however short its writers live")
     func logFillsTheDisk() async throws {
         let directory = try TemporaryDirectory()
-        // Less than the length at which each commit waits for a compaction.
+        // The file system is smaller than a log for whose compaction each commit waits.
         let first = try await firstPeer(at: directory.path, size: "2m")
         for number in 1...40 {
             let writer = try await peer(beside: first, at: directory.path)

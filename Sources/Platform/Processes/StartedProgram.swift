@@ -180,7 +180,7 @@ package struct StartedProgram: Sendable {
         with variables: [String: String], without omitted: Set<String> = [], inheriting inherited: Set<String>? = nil
     ) -> [[UInt8]] {
         let others = OwnProcess.environment.filter { entry in
-            // A name that is not text is none of those.
+            // None of the three sets can contain a name that is not UTF-8.
             guard let name = String(validating: entry.name, as: UTF8.self) else { return inherited == nil }
             return variables[name] == nil && !omitted.contains(name) && inherited?.contains(name) != false
         }
