@@ -7,7 +7,7 @@ IS_ROOT = $(filter 0,$(shell id -u))
 SOURCES = Sources Tests Examples Benchmarks/Benchmarks Benchmarks/Sources Benchmarks/Package.swift Package.swift
 
 .PHONY: demo test check test-programs attack attack-brief attack-whole attack-programs optimized simulate check-all at-length docs deb try-deb try-cold-start as-root examples file-systems sanitize build \
-	c-library wheel install demo-picture release bench bench-brief bench-servers bench-python without-zmq etcd sip web api-breakage format lint dependencies clean
+	c-library histories wheel install demo-picture release bench bench-brief bench-servers bench-python without-zmq etcd sip web api-breakage format lint dependencies clean
 
 demo: dependencies
 	$(SWIFT) build -j $(JOBS) --product sharedcore
@@ -22,6 +22,8 @@ test: dependencies
 # What every change must pass: all tests, all mutants, the modules that need no C, coordination in simulated time.
 check: test-programs
 	SWIFT="$(SWIFT)" Scripts/test --check
+	@Scripts/install-dependencies python3
+	programs="$$($(SWIFT) build --show-bin-path)" && Scripts/try-histories "$$programs/libsharedcore-c.so" "$$programs/sharedcore"
 	SWIFT="$(SWIFT)" Scripts/check-dependencies
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/build-without-c
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" OPTIMIZED="$(OPTIMIZED)" Scripts/simulate
@@ -105,6 +107,14 @@ c-library: dependencies
 	$(SWIFT) build -j $(JOBS) --product sharedcore
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" OPTIMIZED="$(OPTIMIZED)" PREFIX="$(PREFIX)" Scripts/c-library
 	Scripts/try-c-library .build/libsharedcore/libsharedcore.so.0 "$$($(SWIFT) build --show-bin-path)/sharedcore" --released
+
+# Random calls of the library during faults, judged by an independent checker: a million over files, and a million through a hub.
+HISTORY_CALLS ?= 1000000
+histories: dependencies
+	@Scripts/install-dependencies binutils python3
+	$(SWIFT) build -j $(JOBS) --product sharedcore
+	SWIFT="$(SWIFT)" JOBS="$(JOBS)" OPTIMIZED="$(OPTIMIZED)" Scripts/c-library
+	Scripts/try-histories .build/libsharedcore/libsharedcore.so.0 "$$($(SWIFT) build --show-bin-path)/sharedcore" $(HISTORY_CALLS)
 
 # The Python package with the library in it, in .build/wheel: checked by auditwheel, installed in a fresh environment, used once.
 wheel: dependencies

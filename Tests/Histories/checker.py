@@ -1,0 +1,634 @@
+"""Judges a history of calls by the contract, and shares no code with the product.
+
+Revisions give the order of all commits, so that no search is needed: the commits are replayed in their order, and each answer
+is compared with the states that were current at some time between the call's beginning and its end. The effort grows as
+n log n. `search.py` searches small pieces of a history for any order, without revisions, as a second opinion.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+
+NEVER = float("inf")
+#: How long after its beginning the commit of a killed process may still be made, in nanoseconds.
+LATE = 10_000_000_000
+Content = tuple[str, int, int, int, str]
+
+
+@dataclass(slots=True)
+class Call:
+    """A call, and what it returned. Without an end it was under way when its process was killed."""
+
+    process: str
+    session: int
+    begin: int
+    what: dict
+    end: float = NEVER
+    outcome: dict = field(default_factory=lambda: {"unknown": "killed"})
+
+    @property
+    def revision(self) -> int | None:
+        """The revision of a write that has succeeded."""
+        return self.outcome.get("ok") if self.what["f"] in ("commit", "post", "send") else None
+
+    def __str__(self) -> str:
+        return f"{self.process} {self.begin}: {json.dumps(self.what)} -> {json.dumps(self.outcome)}"
+
+
+@dataclass(slots=True)
+class Event:
+    """A delivery of a watch."""
+
+    process: str
+    time: int
+    kind: str
+    revision: int
+    origin: int
+    changes: tuple[tuple[str, str, Content | None, Content | None], ...]
+
+
+@dataclass(slots=True)
+class History:
+    """All calls and deliveries. The deliveries are in the order of their watches."""
+
+    calls: list[Call] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+
+
+def read(paths: list[str]) -> History:
+    """Reads the files of `calls.py`. A last line that is cut was not written whole when its process was killed."""
+    history = History()
+    for path in paths:
+        session, name = 0, path.rsplit("/", 1)[-1]
+        with open(path, encoding="utf-8") as file:
+            for line in file:
+                if not line.endswith("\n"):
+                    break
+                match json.loads(line):
+                    case ["open", _, identity]:
+                        session = identity
+                    case ["call", time, call]:
+                        history.calls.append(Call(name, session, time, call))
+                    case ["return", time, outcome]:
+                        history.calls[-1].end, history.calls[-1].outcome = time, outcome
+                    case ["event", time, kind, revision, origin, changes]:
+                        tuples = tuple(
+                            (key, change, tuple(new) if new else None, tuple(old) if old else None)
+                            for key, change, new, old in changes
+                        )
+                        history.events.append(Event(name, time, kind, revision, origin, tuples))
+    return history
+
+
+def selects(prefix: str, key: str) -> bool:
+    """Whether a prefix selects a key: `a/b` itself and what is below it, `a/b/` only what is below it."""
+    return key == prefix or key.startswith(prefix if prefix.endswith("/") else prefix + "/") or not prefix
+
+
+@dataclass(slots=True)
+class Run:
+    """What one watch delivered without a gap: all after its first revision, to its last."""
+
+    process: str
+    first: int
+    last: int
+    begin: int
+    time: int = 0
+    revisions: set[int] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class Gap:
+    """Revisions that no watch has delivered, after the first to the last, and the times of the deliveries around them."""
+
+    first: int
+    last: int
+    begin: int
+    end: int
+
+
+class Versions:
+    """The versions of one key, in the order of their revisions."""
+
+    def __init__(self) -> None:
+        self.revisions = [0]
+        self.contents: list[Content | None] = [None]
+
+    def add(self, revision: int, content: Content | None) -> None:
+        self.revisions.append(revision)
+        self.contents.append(content)
+
+    def at(self, revision: float) -> Content | None:
+        return self.contents[bisect_right(self.revisions, revision) - 1]
+
+    def between(self, low: float, high: float) -> list[tuple[int, Content | None]]:
+        """The versions that were current at some revision of a range, with the first revision of each in that range."""
+        first, last = bisect_right(self.revisions, low) - 1, bisect_right(self.revisions, high)
+        return [(max(int(low), self.revisions[i]), self.contents[i]) for i in range(first, max(last, first + 1))]
+
+
+class Bounds:
+    """Which revisions a call may have seen: not less than what was known before it began, not what began after it had ended."""
+
+    def __init__(self, known: list[tuple[float, int]], begun: list[tuple[float, int]]) -> None:
+        known.sort()
+        self._known_times, self._known = [time for time, _ in known], []
+        highest = 0
+        for _, revision in known:
+            highest = max(highest, revision)
+            self._known.append(highest)
+        begun.sort(reverse=True)
+        self._begun: list[tuple[float, float]] = []
+        lowest = NEVER
+        for time, revision in begun:
+            lowest = min(lowest, revision)
+            self._begun.append((time, lowest))
+        self._begun.reverse()
+        self._begun_times = [time for time, _ in self._begun]
+
+    def of(self, call: Call) -> tuple[float, float]:
+        before = bisect_left(self._known_times, call.begin)
+        after = bisect_right(self._begun_times, call.end)
+        low = self._known[before - 1] if before else 0
+        return low, (self._begun[after][1] - 1 if after < len(self._begun) else NEVER)
+
+
+class Checker:
+    """Judges one history. `problems` has a sentence with the contract's rule for each breach that it finds."""
+
+    def __init__(self, history: History) -> None:
+        self.history = history
+        self.problems: list[str] = []
+        self.counts: Counter[str] = Counter()
+        #: What changed with each revision: who, and the changes in the order of the keys.
+        self.commits: dict[int, tuple[int, tuple]] = {}
+        self.versions: dict[str, Versions] = defaultdict(Versions)
+        #: What each watch said that all is, at its beginning or after a gap.
+        self.states: list[tuple[int, str, dict[str, Content]]] = []
+        self.gaps: list[Gap] = []
+        #: In which gaps it is not known what a key had.
+        self.blurs: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        self.names: set[str] = set()
+        #: The commits in gaps.
+        self.assumed: dict[int, Call] = {}
+        self.ended: dict[int, int] = {}
+
+    def problem(self, rule: str, sentence: str, *about: object) -> None:
+        if len(self.problems) < 200:
+            self.problems.append(f"{rule}: {sentence}" + "".join(f"\n    {one}" for one in about))
+
+    def judge(self) -> list[str]:
+        calls = self.history.calls
+        self.collect()
+        self.replay()
+        by_revision: dict[int, list[Call]] = defaultdict(list)
+        for call in calls:
+            self.counts[next(iter(call.outcome))] += 1
+            if call.revision is not None:
+                by_revision[call.revision].append(call)
+        explained = self.explain(by_revision)
+        self.bound(explained)
+        for call in calls:
+            if "ok" in call.outcome or "guard" in call.outcome:
+                getattr(self, "check_" + call.what["f"])(call)
+        self.check_refused()
+        self.check_posts()
+        self.check_mailbox()
+        return self.problems
+
+    # What the watches delivered
+
+    def collect(self) -> None:
+        """Makes one order of commits of all watches, which have to agree, and finds the gaps that all of them have."""
+        runs: dict[str, list[Run]] = defaultdict(list)
+        for event in self.history.events:
+            self.counts[event.kind] += 1
+            changes = tuple(sorted(event.changes, key=lambda change: change[0]))
+            if len({key for key, *_ in changes}) != len(changes):
+                self.problem("W1", f"{event.process} delivered a key twice in {event.revision}")
+            delivered = runs[event.process]
+            if delivered and (event.revision, event.kind) <= (delivered[-1].last, "changes"):
+                self.problem("W3", f"{event.process} delivered {event.kind} {event.revision} after {delivered[-1].last}")
+            if event.kind != "changes":
+                state = {key: new for key, _, new, _ in changes if new is not None}
+                self.states.append((event.revision, event.process, state))
+                delivered.append(Run(event.process, event.revision, event.revision, event.time))
+                continue
+            if not delivered:
+                self.problem("W1", f"{event.process} began with changes")
+                delivered.append(Run(event.process, event.revision - 1, event.revision - 1, event.time))
+            delivered[-1].last = event.revision
+            delivered[-1].time = event.time
+            delivered[-1].revisions.add(event.revision)
+            known = self.commits.setdefault(event.revision, (event.origin, changes))
+            if known != (event.origin, changes):
+                self.problem("W1", f"two watches differ in {event.revision}", known, (event.origin, changes))
+        every = sorted((run for of_process in runs.values() for run in of_process), key=lambda run: run.first)
+        if not every:
+            self.problem("history", "no watch was open")
+            return
+        order = sorted(self.commits)
+        reached, time = every[0].first, every[0].begin
+        for run in every:
+            missing = [
+                revision for revision in order[bisect_right(order, run.first):bisect_right(order, run.last)]
+                if revision not in run.revisions
+            ]
+            if missing:
+                self.problem("W1", f"the watch of {run.process} left {missing[:5]} out")
+            if run.first > reached:
+                self.gaps.append(Gap(reached, run.first, time, run.begin))
+            if run.last >= reached:
+                reached, time = run.last, run.time
+
+    def fill(self) -> dict[int, Call]:
+        """Finds the commits in the gaps by what was returned, and by the state after each gap. What other calls may have changed
+        there is not judged."""
+        session_keys, done, unknown = set(), {}, []
+        for call in self.history.calls:
+            if call.what["f"] == "commit":
+                session_keys |= {operation[1] for operation in call.what["ops"] if operation[-1] == "session"}
+                if call.revision is not None:
+                    done[call.revision] = call
+                elif "unknown" in call.outcome:
+                    unknown.append(call)
+        assumed: dict[int, Call] = {}
+        of_value = {operation[2]: call for call in unknown for operation in call.what["ops"] if operation[0] == "put"}
+        in_order = sorted(done)
+        for gap in self.gaps:
+            for revision in in_order[bisect_right(in_order, gap.first):bisect_right(in_order, gap.last)]:
+                assumed[revision] = done[revision]
+            state = next(state for revision, _, state in self.states if revision == gap.last)
+            for value, revision, *_ in state.values():
+                if gap.first < revision and revision not in assumed and value in of_value:
+                    assumed[revision] = of_value[value]
+            keys = set(session_keys)
+            for call in unknown:
+                if call.begin < gap.end and min(call.end, call.begin + LATE) > gap.begin:
+                    for kind, key, *_ in call.what["ops"]:
+                        if kind == "deleteAll":
+                            keys |= {name for name in self.names if selects(key, name)}
+                        elif kind != "post":
+                            keys.add(key)
+            for key in keys:
+                self.blurs[key].append((gap.first, gap.last))
+            self.counts["gaps"] += 1
+        return assumed
+
+    def is_blurred(self, key: str, low: float, high: float) -> bool:
+        """Whether it is not known what a key had at some revision of a range."""
+        return any(first <= high and low < last for first, last in self.blurs.get(key, ()))
+
+    def replay(self) -> None:
+        """Applies the commits in their order. Each change has to begin where the one before it has ended."""
+        self.states.sort(key=lambda state: state[0])
+        self.names |= {key for _, changes in self.commits.values() for key, *_ in changes}
+        self.names |= {key for _, _, state in self.states for key in state}
+        self.assumed = self.fill()
+        of_session: dict[int, set[str]] = defaultdict(set)
+        states = iter([*self.states, (NEVER, "", {})])
+        next_state = next(states)
+        first = True
+        for revision in sorted({*self.commits, *self.assumed, *(state[0] for state in self.states)}):
+            if revision in self.assumed:
+                call = self.assumed[revision]
+                self.commits.setdefault(revision, (call.session, self.expected(call, revision)))
+            if revision in self.commits:
+                self.apply(revision, of_session)
+            while next_state[0] == revision:
+                self.compare(next_state, is_first=first)
+                first = False
+                next_state = next(states)
+
+    def apply(self, revision: int, of_session: dict[int, set[str]]) -> None:
+        origin, changes = self.commits[revision]
+        for key, kind, new, old in changes:
+            found = self.versions[key].at(NEVER)
+            if old != found and not self.is_blurred(key, revision - 1, revision - 1):
+                self.problem("W1", f"in {revision}, {key} was {old} before; the changes before it left {found}")
+            if (new is not None) != (kind == "put"):
+                self.problem("W1", f"in {revision}, {key} is {kind} and is {new} afterwards")
+            if new is not None and (new[1] != revision or new[3] != origin or not 0 < new[2] <= revision):
+                self.problem("S1", f"in {revision} of {origin:x}, {key} is {new}")
+            if new is not None and new[0].startswith("torn"):
+                self.problem("S9", f"in {revision}, {key} is {new[0]}")
+            if kind == "sessionEnded":
+                if old is None or old[4] != "session":
+                    self.problem("S8", f"in {revision}, {key} ended with a session, and was {old}")
+                else:
+                    self.ended.setdefault(old[3], revision)
+            if kind == "expired":
+                self.problem("S8", f"in {revision}, {key} expired; no call lets one expire")
+            if found is not None and found[4] == "session":
+                of_session[found[3]].discard(key)
+            if new is not None and new[4] == "session":
+                of_session[new[3]].add(key)
+            self.versions[key].add(revision, new)
+        for session in {old[3] for _, kind, _, old in changes if kind == "sessionEnded" and old}:
+            left = {key for key in of_session[session] if not self.is_blurred(key, 0, revision)}
+            if left:
+                self.problem("S8", f"in {revision}, the session {session:x} left {left}")
+
+    def compare(self, known: tuple[float, str, dict[str, Content]], is_first: bool) -> None:
+        """Compares what a watch says that all is, with the changes before it."""
+        revision, process, state = known
+        for key in self.names:
+            found, content = self.versions[key].at(NEVER), state.get(key)
+            if found == content:
+                continue
+            if not is_first and not self.is_blurred(key, revision - 1, revision - 1):
+                self.problem("W2", f"the watch of {process} has {content} for {key} at {revision}; the changes left {found}")
+            self.versions[key].add(int(revision), content)
+
+    # Which call made which commit
+
+    def expected(self, call: Call, revision: int) -> tuple:
+        """What a commit changes, done at a revision."""
+        state: dict[str, Content | None] = {}
+        for operation in call.what.get("ops", ()):
+            match operation:
+                case ["put", key, value, lifetime]:
+                    old = state[key] if key in state else self.versions[key].at(revision - 1)
+                    state[key] = (value, revision, old[2] if old else revision, call.session, lifetime)
+                case ["delete", key]:
+                    state[key] = None
+                case ["deleteAll", prefix]:
+                    for key in self.names:
+                        if selects(prefix, key):
+                            state[key] = None
+        changes = []
+        for key in sorted(state):
+            old, new = self.versions[key].at(revision - 1), state[key]
+            if old is not None or new is not None:
+                changes.append((key, "put" if new is not None else "deleted", new, old))
+        return tuple(changes)
+
+    def failing_guard(self, call: Call, revision: float) -> int | None:
+        """The first guard of a commit that did not hold in the state of a revision, as far as that is known."""
+        for index, (kind, key, *rest) in enumerate(call.what.get("guards", ())):
+            if self.is_blurred(key, revision, revision):
+                continue
+            found = self.versions[key].at(revision)
+            match kind:
+                case "absent":
+                    holds = found is None
+                case "exists":
+                    holds = found is not None
+                case "revision":
+                    holds = found is not None and found[1] == rest[0]
+                case _:
+                    holds = found is not None and found[2] == rest[0]
+            if not holds:
+                return index
+        return None
+
+    def explain(self, by_revision: dict[int, list[Call]]) -> list[tuple[Call, int]]:
+        """Finds the call that made each commit. Returns the calls with their revisions."""
+        explained: list[tuple[Call, int]] = []
+        unknown: dict[int, list[Call]] = defaultdict(list)
+        for call in self.history.calls:
+            if call.what["f"] == "commit" and "unknown" in call.outcome:
+                unknown[call.session].append(call)
+        for revision, calls in by_revision.items():
+            makers = [call for call in calls if call.what["f"] != "commit" or self.is_change(call, revision)]
+            if len(makers) > 1:
+                self.problem("S3", f"the revision {revision} was given twice", *makers)
+            explained += [(call, revision) for call in makers]
+        for revision, call in self.assumed.items():
+            if call.revision is None:
+                unknown[call.session].remove(call)
+                explained.append((call, revision))
+        for revision in sorted(self.commits):
+            if revision in self.assumed:
+                continue
+            origin, changes = self.commits[revision]
+            if any(kind in ("sessionEnded", "expired") for _, kind, *_ in changes):
+                if not all(kind in ("sessionEnded", "expired") for _, kind, *_ in changes):
+                    self.problem("S5", f"{revision} has the end of a session, and more")
+                continue
+            makers = [call for call in by_revision.get(revision, ()) if call.what["f"] == "commit" and call.session == origin]
+            if not makers:
+                makers = [call for call in unknown[origin] if self.expected(call, revision) == changes][:1]
+                if not makers:
+                    self.problem("S5", f"no call has made {revision} of {origin:x}", changes)
+                    continue
+                unknown[origin].remove(makers[0])
+                explained.append((makers[0], revision))
+                if self.failing_guard(makers[0], revision - 1) is not None:
+                    self.problem("S6", f"{revision} was made although a guard did not hold", makers[0])
+                self.counts["unknown, done"] += 1
+        return explained
+
+    def is_change(self, call: Call, revision: int) -> bool:
+        """Whether a commit that returned this revision has used it. One that changes nothing uses one for its result (S7, S12)."""
+        return bool(self.expected(call, revision)) or any(operation[0] == "post" for operation in call.what["ops"])
+
+    # When
+
+    def bound(self, explained: list[tuple[Call, int]]) -> None:
+        """Finds what each call may have seen, and checks that the writes are in the order of time."""
+        known: list[tuple[float, int]] = [(event.time, event.revision) for event in self.history.events]
+        for call in self.history.calls:
+            match call.what["f"], call.outcome:
+                case "get", {"ok": [_, revision, *_]}:
+                    known.append((call.end, revision))
+                case "list", {"ok": [revision, _]}:
+                    known.append((call.end, revision))
+                case "state", {"ok": [_, _, revision, _]}:
+                    known.append((call.end, revision))
+                case _, {"guard": [_, revision, _]}:
+                    known.append((call.end, revision))
+        known += [(call.end, revision) for call, revision in explained if "ok" in call.outcome]
+        self.bounds = Bounds(known, [(call.begin, revision) for call, revision in explained])
+        for call, revision in explained:
+            low, high = self.bounds.of(call)
+            if not low < revision <= high:
+                self.problem("S4", f"{revision} is not between {low} and {high}, which other calls knew", call)
+            ended = self.ended.get(call.session, NEVER)
+            if revision > ended:
+                self.problem("L1", f"{revision} is of a session that has ended with {ended}", call)
+
+    # The answers
+
+    def check_commit(self, call: Call) -> None:
+        if "guard" in call.outcome:
+            self.check_guard(call)
+            return
+        revision = call.outcome["ok"]
+        guard = self.failing_guard(call, revision - 1)
+        if guard is not None:
+            self.problem("S6", f"a commit succeeded although its guard {guard} did not hold", call)
+        expected = self.expected(call, revision)
+        origin, changes = self.commits.get(revision, (call.session, ()))
+        if expected and (origin != call.session or changes != expected):
+            rule = "S10" if revision not in self.commits else "S5"
+            self.problem(rule, f"{revision} has to change {expected}, and has changed {changes}", call)
+
+    def check_guard(self, call: Call) -> None:
+        index, revision, creation = call.outcome["guard"]
+        if not 0 <= index < len(call.what["guards"]):
+            self.problem("S5", "a guard failed that is not there", call)
+            return
+        low, high = self.bounds.of(call)
+        if any(self.is_blurred(key, low, high) for _, key, *_ in call.what["guards"]):
+            self.counts["not judged"] += 1
+            return
+        places = sorted({place for _, key, *_ in call.what["guards"] for place, _ in self.versions[key].between(low, high)})
+        key = call.what["guards"][index][1]
+        for place in places:
+            found = self.versions[key].at(place)
+            if self.failing_guard(call, place) == index and (found[1:3] if found else (0, 0)) == (revision, creation):
+                return
+        self.problem("S5", f"the guard {index} did not fail so between {low} and {high}", call)
+
+    def check_get(self, call: Call) -> None:
+        low, high = self.bounds.of(call)
+        if self.is_blurred(call.what["key"], low, high):
+            self.counts["not judged"] += 1
+            return
+        found = tuple(call.outcome["ok"]) if call.outcome["ok"] else None
+        possible = [content for _, content in self.versions[call.what["key"]].between(low, high)]
+        if found not in possible:
+            rule = "S9" if found and found[0].startswith("torn") else "S4"
+            self.problem(rule, f"between {low} and {high}, the entry was one of {possible}", call)
+
+    def check_list(self, call: Call) -> None:
+        low, high = self.bounds.of(call)
+        revision, entries = call.outcome["ok"]
+        if not low <= revision <= high:
+            self.problem("S4", f"a list of {revision} is not between {low} and {high}", call)
+        found = {key: tuple(content) for key, *content in entries}
+        expected = {}
+        for key in self.names:
+            if self.is_blurred(key, revision, revision):
+                found.pop(key, None)
+            elif selects(call.what["prefix"], key) and (content := self.versions[key].at(revision)) is not None:
+                expected[key] = content
+        if found != expected or [key for key, *_ in entries] != sorted(key for key, *_ in entries):
+            self.problem("S4", f"the list of {revision} differs in {sorted(set(found.items()) ^ set(expected.items()))}", call)
+        if call.what.get("final") and any(content[4] == "session" for content in found.values()):
+            self.problem("S8", "entries of ended sessions are left at the end", call)
+
+    def check_refused(self) -> None:
+        """What was refused has no effect: its values are nowhere."""
+        refused = {}
+        for call in self.history.calls:
+            if call.what["f"] == "commit" and ("refused" in call.outcome or "guard" in call.outcome):
+                for operation in call.what["ops"]:
+                    if operation[0] == "put":
+                        refused[operation[2]] = call
+        for revision, (_, changes) in self.commits.items():
+            for _, _, new, _ in changes:
+                if new is not None and new[0] in refused:
+                    self.problem("S12", f"{revision} has a value of a call that was refused", refused[new[0]])
+
+    # Posts
+
+    def check_post(self, call: Call) -> None:
+        """Together with the states, in `check_posts`."""
+
+    def check_state(self, call: Call) -> None:
+        """Together with the posts, in `check_posts`."""
+
+    def check_posts(self) -> None:
+        """A state is that of the last post, and its count is that of all posts until then."""
+        posts: dict[str, dict[int, tuple[int, int]]] = defaultdict(dict)
+        maybe: Counter[str] = Counter()
+        for call in self.history.calls:
+            for name, state in self.posts_of(call):
+                if call.revision is not None:
+                    posts[name][call.revision] = (state, call.session)
+                elif "unknown" in call.outcome:
+                    maybe[name] += 1
+        orders = {name: sorted(known) for name, known in posts.items()}
+        for call in self.history.calls:
+            if call.what["f"] != "state" or "ok" not in call.outcome:
+                continue
+            state, count, revision, origin = call.outcome["ok"]
+            name = call.what["name"]
+            order = orders.get(name, [])
+            low, high = self.bounds.of(call)
+            known = bisect_right(order, revision)
+            if not known <= count <= known + maybe[name]:
+                self.problem("N3", f"{count} posts, and {known} were known, with {maybe[name]} unknown", call)
+            if revision in posts[name] and posts[name][revision] != (state, origin):
+                self.problem("N3", f"the post of {revision} had {posts[name][revision]}", call)
+            if revision and revision not in posts[name] and not maybe[name]:
+                self.problem("N3", f"no call has posted with {revision}", call)
+            missed = bisect_right(order, low)
+            if missed > known or revision > high:
+                self.problem("N7", f"a post of {order[missed - 1] if missed else 0} had returned before", call)
+
+    def posts_of(self, call: Call) -> list[tuple[str, int]]:
+        if call.what["f"] == "post":
+            return [(call.what["name"], call.what["state"])]
+        if call.what["f"] == "commit":
+            return [(name, state) for kind, name, state, *_ in (o for o in call.what["ops"] if o[0] == "post")]
+        return []
+
+    # The mailbox
+
+    def check_send(self, call: Call) -> None:
+        """With all others, in `check_mailbox`."""
+
+    check_take = check_acknowledge = check_send
+
+    def check_mailbox(self) -> None:
+        """Each message that was sent is acknowledged once or left at the end, and is taken in the order of the sends."""
+        sent: dict[str, Call] = {}
+        taken: dict[str, list[Call]] = defaultdict(list)
+        acknowledged: dict[str, list[Call]] = defaultdict(list)
+        is_drained = False
+        unknown_take = NEVER
+        for call in self.history.calls:
+            match call.what["f"]:
+                case "send":
+                    sent[call.what["text"]] = call
+                case "take":
+                    if "unknown" in call.outcome:
+                        unknown_take = min(unknown_take, call.begin)
+                    elif call.outcome.get("ok"):
+                        taken[call.outcome["ok"]].append(call)
+                case "acknowledge":
+                    acknowledged[call.what["text"]].append(call)
+                case "list" if call.what.get("final"):
+                    is_drained = True
+        for text, takes in taken.items():
+            if text not in sent or "refused" in sent[text].outcome:
+                self.problem("C-mailbox", "a message was taken that was not sent", *takes)
+            elif any(take.end < sent[text].begin for take in takes):
+                self.problem("C-mailbox", "a message was taken before it was sent", sent[text], *takes)
+        for text, call in sent.items():
+            done = [one for one in acknowledged[text] if one.outcome.get("ok") is True]
+            if len(done) > 1:
+                self.problem("C-mailbox", "a message was acknowledged twice", *done)
+            for one in done:
+                for take in taken[text]:
+                    if take.begin > one.end:
+                        self.problem("C-mailbox", "a message was taken after it was acknowledged", one, take)
+            may_be_done = done or any("unknown" in one.outcome for one in acknowledged[text])
+            if is_drained and call.revision is not None and not may_be_done:
+                self.problem("C-mailbox", "a message was neither acknowledged nor left", call)
+        self.check_queue(sent, taken, unknown_take)
+
+    def check_queue(self, sent: dict[str, Call], taken: dict[str, list[Call]], unknown_take: float) -> None:
+        """No message is taken while an older one waits that no call has taken yet."""
+        latest: tuple[float, str] = (0, "")
+        for text, call in sorted(sent.items(), key=lambda item: item[1].revision or 0):
+            if call.revision is None or not taken[text]:
+                continue
+            first = min(taken[text], key=lambda take: take.begin)
+            if latest[0] > first.end and first.begin > sent[latest[1]].end and unknown_take > first.end:
+                self.problem("C-mailbox", "an older message waited", sent[latest[1]], call, first)
+            if first.begin > latest[0]:
+                latest = (first.begin, text)
+
+
+def judge(paths: list[str]) -> Checker:
+    """Reads files and judges them."""
+    checker = Checker(read(paths))
+    checker.judge()
+    return checker

@@ -1,0 +1,184 @@
+"""Has processes make random calls while they are killed and stopped, and judges what they wrote down.
+
+    run.py files|hub DIRECTORY [--calls N] [--processes N] [--seed N] [--pause SECONDS] [--keep DIRECTORY]
+
+DIRECTORY is an empty one for the group, which has to be small where its disk is to be filled. SHAREDCORE_LIBRARY is the built
+library, and SHAREDCORE_PROGRAM the built program `sharedcore`, which serves the hub. The status is 1 where a rule was broken.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+import checker
+import search
+
+HERE = Path(__file__).resolve().parent
+
+
+class Run:
+    """The processes of one history."""
+
+    def __init__(self, options: argparse.Namespace, folder: Path) -> None:
+        self.options, self.folder = options, folder
+        self.random = random.Random(options.seed)
+        self.settings = {"stateDirectory": options.directory, "group": "histories"}
+        if options.backend == "hub":
+            endpoint = f"ipc://{options.directory}/hub.socket"
+            self.settings |= {"backend": "zmq", "zmq.endpoint": endpoint, "zmq.hub": "none"}
+        self.environment = {key: text for key, text in os.environ.items() if not key.startswith("SHAREDCORE_")}
+        self.environment |= {
+            "SHAREDCORE_CONFIG": "/dev/null", "SHAREDCORE_LIBRARY": os.environ["SHAREDCORE_LIBRARY"],
+            "PYTHONPATH": str(HERE.parent.parent / "bindings" / "python"),
+        }
+        self.started = 0
+        self.faults: Counter[str] = Counter()
+        self.read: Counter[str] = Counter()
+        self.calls = 0
+        self.hub: subprocess.Popen | None = None
+
+    def start(self, what: str) -> subprocess.Popen:
+        self.started += 1
+        path = self.folder / f"{what}-{self.started}"
+        command = [
+            sys.executable, str(HERE / "calls.py"), what, str(self.started), str(self.options.seed * 1_000 + self.started),
+            str(path), str(self.folder / f"over-{what}"), str(self.options.pause), *(f"{key}={text}" for key, text in self.settings.items()),
+        ]
+        return subprocess.Popen(command, env=self.environment)
+
+    def serve(self) -> None:
+        """Starts the hub, with its group in files, so that it is there again after a kill."""
+        variables = {
+            "SHAREDCORE_BACKEND": "zmq", "SHAREDCORE_STATE_DIRECTORY": self.options.directory, "SHAREDCORE_GROUP": "histories",
+            "SHAREDCORE_ZMQ_ENDPOINT": self.settings["zmq.endpoint"],
+        }
+        with open(self.folder / "hub.log", "ab") as log:
+            self.hub = subprocess.Popen([os.environ["SHAREDCORE_PROGRAM"], "hub"], env=self.environment | variables, stdout=log, stderr=log)
+
+    def count(self) -> int:
+        """The calls that have returned."""
+        for path in self.folder.glob("call-*"):
+            with open(path, "rb") as file:
+                file.seek(self.read[path.name])
+                new = file.read()
+            self.read[path.name] += len(new)
+            self.calls += new.count(b'["return"')
+        return self.calls
+
+    def fault(self, callers: list[subprocess.Popen]) -> None:
+        """One fault, of random kind."""
+        kinds = ["kill", "kill", "stop", "stop"]
+        kinds += ["kill the hub", "stop the hub"] if self.hub else []
+        kinds += ["full disk"] if os.path.ismount(self.options.directory) else []
+        kind = self.random.choice(kinds)
+        self.faults[kind] += 1
+        position = self.random.randrange(len(callers))
+        if kind == "kill":
+            callers[position].kill()
+            callers[position].wait()
+            callers[position] = self.start("call")
+        elif kind == "stop":
+            self.stop(callers[position])
+        elif kind == "kill the hub":
+            self.hub.kill()
+            self.hub.wait()
+            time.sleep(self.random.random() * 0.3)
+            self.serve()
+        elif kind == "stop the hub":
+            self.stop(self.hub)
+        else:
+            filling = Path(self.options.directory) / "filling"
+            try:
+                with open(filling, "wb", buffering=0) as file:
+                    while file.write(bytes(1 << 20)):
+                        pass
+            except OSError:
+                time.sleep(self.random.random() * 0.5)
+            filling.unlink()
+
+    def stop(self, process: subprocess.Popen) -> None:
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(self.random.random() * 0.8)
+        process.send_signal(signal.SIGCONT)
+
+    def make(self) -> None:
+        """Makes the history."""
+        if self.options.backend == "hub":
+            self.serve()
+        observers = [self.start("observe") for _ in range(2)]
+        for number in (1, 2):
+            path = self.folder / f"observe-{number}"
+            while not path.exists() or b"snapshot" not in path.read_bytes():
+                if any(observer.poll() is not None for observer in observers):
+                    raise SystemExit("An observer has ended before it observed.")
+                time.sleep(0.05)
+        callers = [self.start("call") for _ in range(self.options.processes)]
+        while self.count() < self.options.calls:
+            time.sleep(self.random.random())
+            self.fault(callers)
+        self.end("call", callers)
+        self.end("observe", observers)
+        if self.start("end").wait(120):
+            raise SystemExit("The last process has ended with an error.")
+
+    def end(self, what: str, processes: list[subprocess.Popen]) -> None:
+        """Has processes end by themselves."""
+        (self.folder / f"over-{what}").touch()
+        if any(process.wait(120) for process in processes):
+            raise SystemExit(f"A process ({what}) has ended with an error.")
+
+    def close(self) -> None:
+        if self.hub:
+            self.hub.terminate()
+            self.hub.wait()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("backend", choices=("files", "hub"))
+    parser.add_argument("directory")
+    parser.add_argument("--calls", type=int, default=20_000)
+    parser.add_argument("--processes", type=int, default=5)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--pause", type=float, default=0.001, help="the longest pause between two calls of a process, in seconds")
+    parser.add_argument("--keep", help="a directory for what was written down")
+    options = parser.parse_args()
+    folder = Path(options.keep or tempfile.mkdtemp())
+    folder.mkdir(exist_ok=True)
+    run = Run(options, folder)
+    try:
+        run.make()
+    finally:
+        run.close()
+    judged = time.monotonic()
+    history = checker.read(sorted(str(path) for path in folder.glob("*-[0-9]*")))
+    one = checker.Checker(history)
+    problems = one.judge()
+    count, undecided, unexplained = search.windows(history)
+    problems += unexplained
+    calls = len(history.calls)
+    print(f"{options.backend}: {calls} calls of {run.started} processes, {len(one.commits)} commits seen, {dict(one.counts)}")
+    print(f"  faults: {dict(run.faults)}")
+    print(f"  judged in {time.monotonic() - judged:.0f} s, {count} pieces searched, {undecided} given up, "
+          f"{len(problems)} problems")
+    for problem in problems[:20]:
+        print("  " + problem[:2_000])
+    if problems:
+        print(f"  what was written down is in {folder}, the seed was {options.seed}")
+    elif not options.keep:
+        shutil.rmtree(folder)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
