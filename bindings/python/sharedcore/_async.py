@@ -12,7 +12,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from . import _library as c
 from . import batons, calls, group, participants, pushes
-from ._library import Owned, SharedCoreError, error_of
+from ._library import HandleError, Owned, SharedCoreError, copied_descriptor, error_of
 from ._stream import Stream as BlockingStream
 from .calls import Call
 from .group import Event, Guard, Notification, Operation
@@ -22,6 +22,7 @@ from .pushes import Push
 Blocking = TypeVar("Blocking", bound=Owned)
 Element = TypeVar("Element")
 Taken = TypeVar("Taken")
+Done = TypeVar("Done")
 Source = TypeVar("Source", group.Mailbox, group.Responder)
 
 
@@ -39,6 +40,29 @@ async def readable(descriptor: int) -> None:
         await future
     finally:
         loop.remove_reader(descriptor)
+
+
+async def wait_until_readable(source: Owned, timeout: float | None, *, on_thread: bool = False) -> bool:
+    """Waits until a source has something to take. Returns False where it was closed meanwhile.
+
+    :param on_thread: the first use of its descriptor may block.
+    :raises TimeoutError: not within so many seconds.
+    """
+    if on_thread:
+        try:
+            await asyncio.to_thread(source.fileno)
+        except HandleError:
+            # There is no copy either where it was closed.
+            pass
+    # A copy: each task polls its own, and that of a source which another task closes is not another file's.
+    copy = copied_descriptor(source)
+    if copy is None:
+        return False
+    try:
+        await asyncio.wait_for(readable(copy), timeout)
+    finally:
+        os.close(copy)
+    return source.is_open
 
 
 class Scoped:
@@ -114,7 +138,8 @@ class Stream(Object[BlockingStream[Any]], Generic[Element]):
                 left = time_left(end)
                 if left is not None and left <= 0:
                     return None
-                await asyncio.wait_for(readable(self.blocking.fileno()), left)
+                if not await wait_until_readable(self.blocking, left):
+                    return None
         except (StopIteration, TimeoutError):
             return None
         return self._convert(element)
@@ -138,6 +163,35 @@ class CallChanges(Stream[tuple[Call, ...]]):
     """The lists of a group's calls, one for each change."""
 
 
+async def run_whole(body: Callable[[], Done], undo: Callable[[Done], object]) -> Done:
+    """Runs a call that begins something on a thread, and undoes it for a task that is cancelled meanwhile."""
+    attempt = asyncio.ensure_future(asyncio.to_thread(body))
+    try:
+        return await asyncio.shield(attempt)
+    except asyncio.CancelledError:
+
+        def undo_later(attempt: asyncio.Future[Done]) -> None:
+            if not attempt.cancelled() and attempt.exception() is None:
+                done = attempt.result()
+                run_later(lambda: undo(done))
+
+        attempt.add_done_callback(undo_later)
+        raise
+
+
+def run_later(body: Callable[[], object]) -> None:
+    """Makes a call on a thread of its own: a thread of the loop's executor may not run before the loop ends."""
+
+    def run() -> None:
+        try:
+            body()
+        except SharedCoreError:
+            # What it ends was over before.
+            pass
+
+    threading.Thread(target=run, name="sharedcore").start()
+
+
 async def take(source: Source, timeout: float | None, convert: Callable[[Any], Taken]) -> Taken | None:
     """Takes from a mailbox or a responder, and waits so many seconds for a message; None waits without an end.
 
@@ -153,47 +207,16 @@ async def take(source: Source, timeout: float | None, convert: Callable[[Any], T
         left = time_left(end)
         if left is not None and left <= 0:
             return None
-        # A copy: each task polls its own, and that of a mailbox which another task closes is not another file's.
-        descriptor = os.dup(await asyncio.to_thread(source.fileno))
         try:
             # A message may have come before this was the descriptor's first use: it is readable then.
-            await asyncio.wait_for(readable(descriptor), left)
+            if not await wait_until_readable(source, left, on_thread=True):
+                raise error_of(c.CLOSED, "The mailbox was closed.", "mailbox")
         except TimeoutError:
             return None
-        finally:
-            os.close(descriptor)
-        if not source.is_open:
-            raise error_of(c.CLOSED, "The mailbox was closed.", "mailbox")
 
 
 async def _take_now(source: group.Mailbox | group.Responder) -> group.Delivery | group.Request | None:
-    attempt = asyncio.ensure_future(asyncio.to_thread(source.take, 0))
-    try:
-        return await asyncio.shield(attempt)
-    except asyncio.CancelledError:
-        attempt.add_done_callback(_give_back)
-        raise
-
-
-def _give_back(attempt: asyncio.Future[group.Delivery | group.Request | None]) -> None:
-    if attempt.cancelled() or attempt.exception() is not None:
-        return
-    taken = attempt.result()
-    if taken is not None:
-        give_back_later(taken)
-
-
-def give_back_later(taken: group.Delivery | group.Request | participants.Result) -> None:
-    """Gives back on a thread: a thread of the loop's executor may not run before the loop ends."""
-    threading.Thread(target=_give_back_now, args=[taken], name="sharedcore").start()
-
-
-def _give_back_now(taken: group.Delivery | group.Request | participants.Result) -> None:
-    try:
-        taken.give_back()
-    except SharedCoreError:
-        # The take ends with the session.
-        pass
+    return await run_whole(lambda: source.take(0), lambda taken: taken.give_back() if taken is not None else None)
 
 
 class Mailbox(Object[group.Mailbox]):
@@ -314,6 +337,11 @@ class Activity(Object[calls.Activity]):
         await asyncio.to_thread(self.blocking.end)
 
 
+def _close_all(descriptors: list[int]) -> None:
+    for each in descriptors:
+        os.close(each)
+
+
 class ReceivedBaton:
     """The baton of a former owner, for the start of a core, as :class:`sharedcore.ReceivedBaton`."""
 
@@ -326,8 +354,8 @@ class ReceivedBaton:
         self.from_epoch = blocking.from_epoch
 
     async def take_descriptors(self) -> list[int]:
-        """Returns the descriptors, once. They are the program's to close."""
-        return await asyncio.to_thread(self.blocking.take_descriptors)
+        """Returns the descriptors, once. They are the program's to close. A task that is cancelled has none to close."""
+        return await run_whole(self.blocking.take_descriptors, _close_all)
 
     async def apply(self) -> dict[str, OpenCall]:
         """Takes the calls over, and returns those that are open, by their ids.

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import ctypes
 import os
+import select
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
 from ctypes import POINTER, c_char, c_char_p, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
+
+Value = TypeVar("Value")
 
 ABI = 1
 
@@ -614,6 +621,90 @@ class Scoped(Owned):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def copied_descriptor(source: Owned) -> int | None:
+    """Returns a copy of the descriptor of an object, to be closed; None for an object that another thread has closed.
+
+    A copy is the same file also when the object is closed meanwhile and its number is given to another file.
+    """
+    try:
+        copy = os.dup(source.fileno())
+    except (HandleError, OSError):
+        if source.is_open:
+            raise
+        return None
+    if not source.is_open:
+        os.close(copy)
+        return None
+    return copy
+
+
+def wait_and_take(source: Owned, timeout: int, take: Callable[[int], Value | None]) -> Value | None:
+    """Takes from an object, and waits so many milliseconds for something to take, -1 without a limit.
+
+    Python runs the handlers of signals, as that of Ctrl-C, on the main thread between two calls, and a call of the library
+    returns at no signal. So the main thread waits in Python.
+
+    :param take: the call, which has a timeout.
+    :raises ClosedError: the object was closed by another thread.
+    """
+    if timeout == 0 or threading.current_thread() is not threading.main_thread():
+        return take(timeout)
+    end = None if timeout < 0 else time.monotonic() + timeout / 1000
+    while (taken := take(0)) is None:
+        left = None if end is None else max(0, end - time.monotonic())
+        if left == 0:
+            return None
+        copy = copied_descriptor(source)
+        if copy is not None:
+            try:
+                poll = select.poll()
+                poll.register(copy, select.POLLIN)
+                poll.poll(None if left is None else left * 1000)
+            finally:
+                os.close(copy)
+        if not source.is_open:
+            raise error_of(CLOSED, "The object was closed.", type(source).__name__)
+    return taken
+
+
+def run_interruptibly(body: Callable[[], Value]) -> Value:
+    """Runs a call that has no descriptor and may take long. On the main thread a handler of a signal may end the wait for it:
+    the call goes on then, on another thread.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return body()
+    future: Future[Value] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(body())
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=run, name="sharedcore", daemon=True).start()
+    return future.result()
+
+
+def word(number: int, name: str) -> int:
+    """Returns a number of 64 bits, which ctypes would cut otherwise.
+
+    :raises ValueError: the number is negative or beyond.
+    """
+    if not 0 <= number < 2**64:
+        raise ValueError(f"The {name} is 0 to 2^64 - 1, not {number}.")
+    return number
+
+
+def data(value: bytes, name: str) -> bytes:
+    """Returns a value, which the library gets as bytes.
+
+    :raises TypeError: it is something else.
+    """
+    if not isinstance(value, bytes):
+        raise TypeError(f"The {name} is bytes, not {type(value).__name__}; text has encode().")
+    return value
 
 
 def milliseconds(timeout: float | None) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Generic, Self, TypeVar
 
-from ._library import Scoped, milliseconds
+from ._library import ClosedError, Scoped, milliseconds, wait_and_take
 
 Element = TypeVar("Element")
 
@@ -29,15 +29,24 @@ class Stream(Scoped, Generic[Element]):
         ``None`` as a timeout waits without a limit.
         """
         try:
-            return self._take(milliseconds(timeout))
+            return self._wait(milliseconds(timeout))
         except StopIteration:
             return None
+
+    def _wait(self, timeout: int) -> Element | None:
+        """As :meth:`_take`, with the handlers of signals on the main thread, and an end where another thread closes it."""
+        try:
+            return wait_and_take(self, timeout, self._take)
+        except ClosedError:
+            if self.is_open:
+                raise
+            raise StopIteration from None
 
     def __iter__(self) -> Iterator[Element]:
         return self
 
     def __next__(self) -> Element:
-        while (element := self._take(-1)) is None:
+        while (element := self._wait(-1)) is None:
             pass
         return element
 
@@ -45,13 +54,12 @@ class Stream(Scoped, Generic[Element]):
         return self
 
     async def __anext__(self) -> Element:
-        from ._async import readable
+        from ._async import wait_until_readable
 
-        while True:
-            try:
-                element = self._take(0)
-            except StopIteration:
-                raise StopAsyncIteration from None
-            if element is not None:
-                return element
-            await readable(self.fileno())
+        try:
+            while (element := self._take(0)) is None:
+                if not await wait_until_readable(self, None):
+                    raise StopAsyncIteration
+        except StopIteration:
+            raise StopAsyncIteration from None
+        return element

@@ -17,9 +17,9 @@ from . import _library as c
 from . import participants
 from ._async import (
     Activity, CallChanges, Command, Delivery, Mailbox, Observation, OpenCall, Pushes, ReceivedBaton, Request, Responder,
-    Result, Scoped, TakenPush, Watch, give_back_later,
+    Result, Scoped, TakenPush, Watch, run_later, run_whole,
 )
-from ._library import Owned, SharedCoreError, call, error_of, milliseconds
+from ._library import Owned, SharedCoreError, call, milliseconds
 from .batons import Baton, BatonEnd, give
 from .calls import Call
 from .group import Entry, Guard, Notification, Operation, Snapshot
@@ -27,7 +27,7 @@ from .group import Group as BlockingGroup
 from .messages import InboxPage, Message, MessageState
 from .participants import CoreContext as BlockingContext
 from .participants import (
-    ParticipantEvent, ParticipantOptions, StopRequest, answer, fail, next_event, open_participant,
+    ParticipantEvent, ParticipantOptions, StopRequest, answer, end_of, fail, next_event, open_participant,
 )
 from .pushes import begin_pushes
 from .status import Status, TimelinePage
@@ -197,12 +197,17 @@ class CoreContext:
         return Group(await asyncio.to_thread(self.blocking.group))
 
     async def begin_call(self, description: Call) -> OpenCall:
-        """Begins a call, which keeps this core until it ends. One that is open when the ownership is over is lost."""
-        return OpenCall(await asyncio.to_thread(self.blocking.begin_call, description))
+        """Begins a call, which keeps this core until it ends. One that is open when the ownership is over is lost.
+
+        The call of a task that is cancelled meanwhile ends as ``failed``.
+        """
+        begin, undo = self.blocking.begin_call, lambda begun: begun.end("failed", "cancelled")
+        return OpenCall(await run_whole(lambda: begin(description), undo))
 
     async def begin_activity(self, kind: str, id: str, *, bound: float | None = None) -> Activity:
         """Begins a ``call`` (4 hours at most), a ``transfer`` (10 minutes), or work of another name with its bound in seconds."""
-        return Activity(await asyncio.to_thread(lambda: self.blocking.begin_activity(kind, id, bound=bound)))
+        begin = self.blocking.begin_activity
+        return Activity(await run_whole(lambda: begin(kind, id, bound=bound), lambda begun: begun.end()))
 
     @asynccontextmanager
     async def critical_section(self, maximum: float) -> AsyncIterator[None]:
@@ -211,7 +216,7 @@ class CoreContext:
         :raises GuardFailedError: a request is pending, the core is in a section already, or it is superseded.
         """
         section = self.blocking.critical_section(maximum)
-        await asyncio.to_thread(section.__enter__)
+        await run_whole(section.__enter__, lambda _: section.__exit__(None, None, None))
         try:
             yield
         finally:
@@ -288,9 +293,10 @@ class _Participant(Scoped, Owned):
         if not self._handle:
             return
         call("sc_participant_end", self._handle)
-        await self._over
+        # A task that is cancelled here leaves the end, and the calls of the core, to the next one.
+        await asyncio.shield(self._over)
         if self._tasks:
-            await asyncio.gather(*self._tasks)
+            await asyncio.wait(self._tasks)
         await asyncio.to_thread(self.close)
 
     def _take(self) -> None:
@@ -299,10 +305,7 @@ class _Participant(Scoped, Owned):
                 self._handle_event(event)
         except (StopIteration, SharedCoreError) as error:
             self._loop.remove_reader(self._descriptor)
-            end = error_of(c.CLOSED, "The participant has ended.", "participant")
-            if isinstance(error, SharedCoreError):
-                end = error
-            self._end = end
+            self._end = end = end_of(error, self.is_open)
             waiting: list[asyncio.Future[Any]] = [
                 self._started, self._ended, *self._requests.values(), *chain(*self._asked.values()),
             ]
@@ -328,7 +331,7 @@ class _Participant(Scoped, Owned):
         elif event.kind == participants.RESULT:
             future = self._requests.pop(event.request)
             if future.cancelled() and event.result.kind == "message":
-                give_back_later(event.result)
+                run_later(event.result.give_back)
             _settle(future, event.error, Result(event.result))
         elif event.kind == participants.STARTED:
             _settle(self._started, event.error, None)
@@ -344,8 +347,11 @@ class _Participant(Scoped, Owned):
         try:
             self._core, self._turn = self._make(), asyncio.Lock()
             await self._core.start(CoreContext(BlockingContext(event.core, event.epoch, event.baton)))
-        except Exception as error:
+        except BaseException as error:
+            # Also CancelledError, of what the core waits for.
             fail(event.core, error)
+            if not isinstance(error, (Exception, asyncio.CancelledError)):
+                raise
         else:
             answer("sc_core_started", event.core)
 
@@ -356,8 +362,10 @@ class _Participant(Scoped, Owned):
             assert isinstance(core, RestingCore)
             async with self._turn:
                 await (core.rest() if is_rest else core.resume(event.stop.reason))
-        except Exception as error:
+        except BaseException as error:
             fail(event.core, error)
+            if not isinstance(error, (Exception, asyncio.CancelledError)):
+                raise
         else:
             answer("sc_core_rested" if is_rest else "sc_core_resumed", event.core)
 
@@ -373,7 +381,7 @@ class _Participant(Scoped, Owned):
             return False
         try:
             baton = await core.hand_over(event.stop)
-        except Exception:
+        except (Exception, asyncio.CancelledError):
             participants.LOGGER.exception("The core could not hand its calls over.")
             return False
         if baton is None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from . import _library as c
-from ._library import Owned, Scoped, call, library, milliseconds
+from ._library import Owned, Scoped, call, data, library, milliseconds, run_interruptibly, wait_and_take, word
 from ._stream import Stream
 from .calls import COMMANDS, Call, CallChanges, call_list
 from .messages import InboxPage, MessageState, inbox_page, message_state
@@ -149,12 +149,14 @@ def _transaction(operations: Sequence[Operation], guards: Sequence[Guard]) -> tu
     c_guards = (c.CGuard * len(guards))()
     for place, guard in zip(c_guards, guards, strict=True):
         text = guard.key.encode()
-        place.key, place.key_count, place.revision, place.kind = text, len(text), guard.revision, guard.kind
+        place.key, place.key_count, place.kind = text, len(text), guard.kind
+        place.revision = word(guard.revision, "revision of a guard")
     c_operations = (c.COperation * len(operations))()
     for slot, operation in zip(c_operations, operations, strict=True):
         text = operation.key.encode()
         slot.key, slot.key_count, slot.kind = text, len(text), operation.kind
-        slot.value, slot.value_count, slot.state = operation.value, len(operation.value), operation.state
+        slot.value, slot.value_count = data(operation.value, "value of an operation"), len(operation.value)
+        slot.state = word(operation.state, "state")
         slot.lifetime_kind, slot.lifetime = operation.lifetime, operation.milliseconds
     return c_guards, len(guards), c_operations, len(operations)
 
@@ -269,7 +271,7 @@ class Group(Scoped):
     def put(self, key: str, value: bytes) -> int:
         """Sets a value. Returns the revision."""
         revision, text = c_uint64(), key.encode()
-        call("sc_put", self._handle, text, len(text), value, len(value), byref(revision))
+        call("sc_put", self._handle, text, len(text), data(value, "value"), len(value), byref(revision))
         return revision.value
 
     def delete(self, key: str) -> int:
@@ -286,21 +288,22 @@ class Group(Scoped):
         :raises GuardFailedError: a guard does not hold; nothing was done.
         """
         revision = c_uint64()
-        call("sc_commit", self._handle, *_transaction(operations, guards), request_number, byref(revision))
+        number = word(request_number, "request number")
+        call("sc_commit", self._handle, *_transaction(operations, guards), number, byref(revision))
         return revision.value
 
     def watch(self, prefix: str = "", *, after: int | None = None, snapshot: bool = True) -> Watch:
         """Begins to deliver the changes under a prefix: with a snapshot first, from now, or after a revision."""
         start = 2 if after is not None else 0 if snapshot else 1
         handle, text = c_uint64(), prefix.encode()
-        call("sc_watch_open", self._handle, text, len(text), start, after or 0, byref(handle))
+        call("sc_watch_open", self._handle, text, len(text), start, word(after or 0, "revision"), byref(handle))
         return Watch(handle.value)
 
     def post(self, name: str, state: int | None = None) -> int:
         """Counts one more post of a name, and wakes its observers. Returns the revision."""
         revision, text = c_uint64(), name.encode()
-        word = None if state is None else byref(c_uint64(state))
-        call("sc_post", self._handle, text, len(text), word, byref(revision))
+        place = None if state is None else byref(c_uint64(word(state, "state")))
+        call("sc_post", self._handle, text, len(text), place, byref(revision))
         return revision.value
 
     def state(self, name: str) -> Notification:
@@ -318,24 +321,30 @@ class Group(Scoped):
     def mailbox(self, path: str, *, capacity: int = 0, drops_oldest: bool = False) -> Mailbox:
         """Returns the mailbox at a path of the group."""
         handle = c_uint64()
-        call("sc_mailbox_open", self._handle, c.c_text(path), capacity, int(drops_oldest), byref(handle))
+        limit = word(capacity, "capacity")
+        call("sc_mailbox_open", self._handle, c.c_text(path), limit, int(drops_oldest), byref(handle))
         return Mailbox(handle.value)
 
     def request(self, name: str, message: bytes, *, timeout: float | None, codec: str = "bytes") -> bytes:
         """Sends a request, and waits for the reply. Programs in Swift have the codec ``json`` unless they say otherwise.
 
+        After an exception of a handler of a signal, as of Ctrl-C, the request goes on, and its reply is dropped.
+
         :raises WaitTimeoutError: no program has answered.
         :raises RefusedError: the answering program refuses; the message is its reason.
         """
-        reply = c.CBytes()
-        call(
-            "sc_request", self._handle, c.c_text(name), c.c_text(codec), message, len(message), milliseconds(timeout),
-            byref(reply),
-        )
-        try:
-            return string_at(reply.bytes, reply.count)
-        finally:
-            library.sc_bytes_free(byref(reply))
+        texts, limit = (c.c_text(name), c.c_text(codec)), milliseconds(timeout)
+        data(message, "request")
+
+        def request() -> bytes:
+            reply = c.CBytes()
+            call("sc_request", self._handle, *texts, message, len(message), limit, byref(reply))
+            try:
+                return string_at(reply.bytes, reply.count)
+            finally:
+                library.sc_bytes_free(byref(reply))
+
+        return run_interruptibly(request)
 
     def responder(self, name: str, *, codec: str = "bytes") -> Responder:
         """Returns the requests of a name, for a program that answers them."""
@@ -381,8 +390,8 @@ class Group(Scoped):
         :raises RefusedError: the holder refuses.
         :raises WaitTimeoutError: the holder has not taken the command, and does not carry it out.
         """
-        number = COMMANDS.index(command) + 1
-        call("sc_call_command", self._handle, c.c_text(call_id), number, milliseconds(timeout))
+        number, text, limit = COMMANDS.index(command) + 1, c.c_text(call_id), milliseconds(timeout)
+        run_interruptibly(lambda: call("sc_call_command", self._handle, text, number, limit))
 
     def acknowledge_call(self, call_id: str) -> bool:
         """Says that an ended call need not be shown again. Returns whether there was one."""
@@ -438,13 +447,19 @@ class Mailbox(Scoped):
     def send(self, message: bytes) -> int:
         """Puts a message at the end. Returns the revision."""
         revision = c_uint64()
-        call("sc_send", self._handle, message, len(message), byref(revision))
+        call("sc_send", self._handle, data(message, "message"), len(message), byref(revision))
         return revision.value
 
     def take(self, timeout: float | None = 0) -> Delivery | None:
-        """Takes a message, and waits so many seconds for one; None waits without an end."""
+        """Takes a message, and waits so many seconds for one; None waits without an end.
+
+        :raises ClosedError: the mailbox or its group was closed meanwhile.
+        """
+        return wait_and_take(self, milliseconds(timeout), self._take)
+
+    def _take(self, timeout: int) -> Delivery | None:
         handle, content = c_uint64(), c.CBytes()
-        if call("sc_take", self._handle, milliseconds(timeout), byref(handle), byref(content)) == c.NOTHING:
+        if call("sc_take", self._handle, timeout, byref(handle), byref(content)) == c.NOTHING:
             return None
         try:
             return Delivery(handle.value, string_at(content.bytes, content.count))
@@ -453,7 +468,7 @@ class Mailbox(Scoped):
 
 
 class Delivery(Owned):
-    """A message that was taken: acknowledge it, or give it back."""
+    """A message that was taken: acknowledge it, or give it back. One that is dropped stays taken until the group is closed."""
 
     def __init__(self, handle: int, message: bytes) -> None:
         self._handle = handle
@@ -499,9 +514,15 @@ class Responder(Scoped):
         self._handle = handle
 
     def take(self, timeout: float | None = 0) -> Request | None:
-        """Takes a request, and waits so many seconds for one; None waits without an end."""
+        """Takes a request, and waits so many seconds for one; None waits without an end.
+
+        :raises ClosedError: the responder or its group was closed meanwhile.
+        """
+        return wait_and_take(self, milliseconds(timeout), self._take)
+
+    def _take(self, timeout: int) -> Request | None:
         handle, content = c_uint64(), c.CBytes()
-        if call("sc_responder_take", self._handle, milliseconds(timeout), byref(handle), byref(content)) == c.NOTHING:
+        if call("sc_responder_take", self._handle, timeout, byref(handle), byref(content)) == c.NOTHING:
             return None
         try:
             return Request(handle.value, string_at(content.bytes, content.count))
@@ -521,7 +542,7 @@ class Request(Owned):
 
     def reply(self, message: bytes) -> bool:
         """Replies. Returns False where the request was not this program's any more."""
-        return self._finish("sc_reply", message, len(message))
+        return self._finish("sc_reply", data(message, "reply"), len(message))
 
     def refuse(self, reason: str) -> bool:
         """Refuses: the requester gets the reason. Returns as :meth:`reply` does."""

@@ -264,9 +264,15 @@ def answer(name: str, *arguments: object) -> None:
         pass
 
 
-def fail(core: int, error: Exception) -> None:
+def fail(core: int, error: BaseException) -> None:
     """Says that a core has failed."""
-    answer("sc_core_failed", core, str(error).replace("\0", "").encode() or b"failed")
+    try:
+        text = str(error) or type(error).__name__
+    except Exception:
+        # An exception that cannot say what it is fails the core all the same.
+        text = type(error).__name__
+    # The library takes 4,096 bytes.
+    answer("sc_core_failed", core, text.replace("\0", "")[:1000].encode(errors="replace"))
 
 
 def acknowledge(main: int, call_id: str, sequence: str | None) -> bool:
@@ -274,6 +280,14 @@ def acknowledge(main: int, call_id: str, sequence: str | None) -> bool:
     acknowledged = c_int32()
     call("sc_main_acknowledge", main, c.c_text(call_id), c.optional_c_text(sequence), byref(acknowledged))
     return bool(acknowledged.value)
+
+
+def end_of(error: StopIteration | SharedCoreError, is_open: bool) -> SharedCoreError:
+    """Returns why no event of a participant comes any more."""
+    # An open participant ends with its last event, and a closed one has no handle.
+    if isinstance(error, StopIteration) or not is_open:
+        return error_of(c.CLOSED, "The participant has ended.", "participant")
+    return error
 
 
 def require_rest(can_rest: bool) -> None:
@@ -286,7 +300,10 @@ def require_rest(can_rest: bool) -> None:
 
 
 class _Participant(Scoped):
-    """The thread of a participant, which runs the calls of its core."""
+    """The thread of a participant, which runs the calls of its core.
+
+    It goes on until it is closed, or its group is: the thread holds it.
+    """
 
     def __init__(self, handle: int, core: Callable[[], Core]) -> None:
         self._handle = handle
@@ -325,9 +342,7 @@ class _Participant(Scoped):
                 if event is not None:
                     self._handle_event(event)
         except (StopIteration, SharedCoreError) as error:
-            end = error_of(c.CLOSED, "The participant has ended.", "participant")
-            if isinstance(error, SharedCoreError):
-                end = error
+            end = end_of(error, self.is_open)
             with self._lock:
                 self._end = end
                 waiting: list[Future[Any]] = [
@@ -342,7 +357,8 @@ class _Participant(Scoped):
             try:
                 self._core = self._make()
                 self._core.start(CoreContext(event.core, event.epoch, event.baton))
-            except Exception as error:
+            except BaseException as error:
+                # Also one that would end this thread, such as SystemExit: no thread would answer the events that come.
                 fail(event.core, error)
             else:
                 answer("sc_core_started", event.core)
@@ -361,7 +377,7 @@ class _Participant(Scoped):
                     self._core.rest()
                 else:
                     self._core.resume(event.stop.reason)
-            except Exception as error:
+            except BaseException as error:
                 fail(event.core, error)
             else:
                 answer("sc_core_rested" if event.kind == CORE_REST else "sc_core_resumed", event.core)
@@ -390,10 +406,16 @@ class _Participant(Scoped):
     def _ask(self, name: str, kind: int) -> None:
         """Makes a call, and waits for the event of a kind that answers it."""
         future: Future[None] = Future()
+        self._require_other_thread()
         with self._lock:
             self._request(name)
             self._asked[kind].append(future)
         future.result()
+
+    def _require_other_thread(self) -> None:
+        """Raises on the thread of the participant, which alone handles the event that a call waits for."""
+        if threading.current_thread() is self._thread:
+            raise RuntimeError("A core cannot wait for its own participant: the events of both come on one thread.")
 
     def _give(self, core: Core | None, event: ParticipantEvent) -> bool:
         """Has a core give a baton where a Main takes one. Returns False where it is to stop without."""
@@ -401,7 +423,7 @@ class _Participant(Scoped):
             return False
         try:
             baton = core.hand_over(event.stop)
-        except Exception:
+        except BaseException:
             LOGGER.exception("The core could not hand its calls over.")
             return False
         if baton is None:
@@ -421,7 +443,7 @@ class _Participant(Scoped):
         """Runs the last call of a core, and says that it has stopped."""
         try:
             body()
-        except Exception:
+        except BaseException:
             LOGGER.exception("The stop of the core failed.")
         finally:
             answer("sc_core_stopped", core)
@@ -431,6 +453,7 @@ class _Participant(Scoped):
 
         :raises SharedCoreError: why it has ended, if not by :meth:`close`.
         """
+        self._require_other_thread()
         self._ended.result(timeout)
 
 
@@ -459,6 +482,7 @@ class Main(_Participant):
 
         :raises RefusedError: another Main that answers owns.
         """
+        self._require_other_thread()
         self._started.result(timeout)
 
     def acknowledge(self, call_id: str, sequence: str | None = None) -> bool:
@@ -516,6 +540,7 @@ class Executor(_Participant):
 
         :raises WaitTimeoutError: it has not come.
         """
+        self._require_other_thread()
         return self.ask(call_id, timeout, sequence=sequence).result()
 
     def finish(self) -> None:

@@ -1,0 +1,335 @@
+"""Waits that end early: by a signal, by another thread or task, by a cancelled task, by a core that raises anything."""
+
+import asyncio
+import os
+import signal
+import tempfile
+import threading
+import time
+import unittest
+from collections.abc import Callable
+from typing import Any
+
+import sharedcore
+from sharedcore import Call, Executor, Group, Guard, Main, Message, Operation, StopRequest, aio
+
+
+class Interrupted(Exception):
+    """What the handler of a signal raises, as that of Ctrl-C does."""
+
+
+class PlainCore:
+    def start(self, context: sharedcore.CoreContext) -> None:
+        self.context = context
+
+    def stop(self, request: StopRequest) -> None:
+        pass
+
+
+class GroupCase(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.directory = os.path.join(folder.name, "group")
+
+    def open(self, role: str = "tool") -> Group:
+        group = Group(self.directory, role=role)
+        self.addCleanup(group.close)
+        return group
+
+
+class SignalTests(GroupCase):
+    def interrupt(self, body: Callable[[], Any]) -> None:
+        """Runs a call that waits, and checks that the exception of a signal's handler ends it."""
+
+        def handle(number: int, frame: object) -> None:
+            raise Interrupted
+
+        former = signal.signal(signal.SIGALRM, handle)
+        begun = time.monotonic()
+        try:
+            with self.assertRaises(Interrupted):
+                try:
+                    signal.setitimer(signal.ITIMER_REAL, 0.2)
+                    body()
+                finally:
+                    signal.setitimer(signal.ITIMER_REAL, 0)
+        finally:
+            signal.signal(signal.SIGALRM, former)
+        # A call that no signal interrupts returns at its own timeout, and the handler runs then.
+        self.assertLess(time.monotonic() - begun, 15)
+
+    def test_streams(self) -> None:
+        group = self.open()
+        with group.watch("a", snapshot=False) as watch, group.observe("b") as posts, group.watch_calls() as calls:
+            next(calls)
+            for stream in (watch, posts, calls):
+                with self.subTest(type(stream).__name__):
+                    self.interrupt(lambda: stream.next(20))
+            # They still deliver.
+            group.put("a", b"1")
+            self.assertEqual(watch.next(30).changes[0].new.value, b"1")
+
+    def test_mailbox_and_requests(self) -> None:
+        group = self.open()
+        mailbox, responder = group.mailbox("m"), group.responder("r")
+        self.interrupt(lambda: mailbox.take(20))
+        self.interrupt(lambda: responder.take(20))
+        self.interrupt(lambda: group.request("nobody", b"", timeout=20))
+        mailbox.send(b"1")
+        self.assertEqual(mailbox.take(30).message, b"1")
+
+    def test_handlers_that_return(self) -> None:
+        """A signal whose handler returns does not end a wait, and the handler runs at once."""
+        group, ran, in_time = self.open(), threading.Event(), []
+        former = signal.signal(signal.SIGALRM, lambda number, frame: ran.set())
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.1)
+            mailbox = group.mailbox("m")
+            threading.Thread(target=lambda: (in_time.append(ran.wait(15)), mailbox.send(b"1"))).start()
+            self.assertEqual(mailbox.take(60).message, b"1")
+            self.assertEqual(in_time, [True])
+        finally:
+            signal.signal(signal.SIGALRM, former)
+
+
+class ClosingTests(GroupCase):
+    def test_main_thread(self) -> None:
+        """Another thread closes what the main thread waits for."""
+        group = self.open()
+        watch, mailbox = group.watch("a", snapshot=False), group.mailbox("m")
+        threading.Timer(0.1, watch.close).start()
+        self.assertIsNone(watch.next(60))
+        self.assertFalse(watch.is_open)
+        threading.Timer(0.1, mailbox.close).start()
+        with self.assertRaises(sharedcore.ClosedError):
+            mailbox.take(60)
+        other = group.mailbox("m")
+        threading.Timer(0.1, group.close).start()
+        with self.assertRaises(sharedcore.ClosedError):
+            other.take(60)
+
+
+class ArgumentTests(GroupCase):
+    def test_words(self) -> None:
+        """ctypes would cut a number beyond 64 bits, and store another one."""
+        group = self.open()
+        for body in (
+            lambda: group.post("a", 2**64), lambda: group.post("a", -1), lambda: group.watch("a", after=-1),
+            lambda: group.mailbox("m", capacity=-1), lambda: group.commit([Operation.post("a", 2**64)]),
+            lambda: group.commit([], [Guard.at_revision("a", -1)]), lambda: group.commit([], request_number=-1),
+        ):
+            with self.assertRaises(ValueError):
+                body()
+        self.assertEqual(group.state("a").count, 0)
+        group.post("a", 2**64 - 1)
+        self.assertEqual(group.state("a").state, 2**64 - 1)
+
+    def test_text_as_bytes(self) -> None:
+        group = self.open()
+        for body in (
+            lambda: group.put("a", "text"), lambda: group.commit([Operation.put("a", "text")]),
+            lambda: group.mailbox("m").send("text"), lambda: group.request("r", "text", timeout=1),
+        ):
+            with self.assertRaisesRegex(TypeError, "is bytes, not str"):
+                body()
+
+
+class RaisingCoreTests(GroupCase):
+    def start(self, error: BaseException) -> sharedcore.SharedCoreError:
+        """Returns the error of a Main whose core raises in its start."""
+
+        class Core(PlainCore):
+            def start(self, context: sharedcore.CoreContext) -> None:
+                raise error
+
+        with Main(self.open("main"), Core) as main:
+            with self.assertRaises(sharedcore.SharedCoreError) as caught:
+                main.wait_until_started(60)
+        self.assertEqual(caught.exception.name, "coreFailed")
+        return caught.exception
+
+    def test_starts(self) -> None:
+        class Unprintable(Exception):
+            def __str__(self) -> str:
+                raise ValueError
+
+        self.assertIn("3", self.start(SystemExit(3)).message)
+        self.assertIn("KeyboardInterrupt", self.start(KeyboardInterrupt()).message)
+        self.assertIn("Unprintable", self.start(Unprintable()).message)
+        # Text that is not UTF-8, longer than the library takes.
+        self.assertIn("?", self.start(OSError("\udc80\0ä" * 4000)).message)
+
+    def test_stop(self) -> None:
+        """The participant goes on after a stop that raises what would end its thread."""
+
+        class Core(PlainCore):
+            def start(self, context: sharedcore.CoreContext) -> None:
+                context.deliver(Message(f"call-{context.epoch}", text="hello"))
+
+            def stop(self, request: StopRequest) -> None:
+                raise SystemExit(3)
+
+        with Executor(self.open("executor"), Core, core_linger=0.01) as executor:
+            with self.assertLogs("sharedcore", "ERROR"):
+                for number in range(2):
+                    with self.assertRaises(sharedcore.WaitTimeoutError):
+                        executor.message(f"absent-{number}", 0.3)
+                    executor.finish()
+
+    def test_own_thread(self) -> None:
+        """A core that waits for its own participant would wait for itself."""
+        raised: list[BaseException] = []
+
+        class Core(PlainCore):
+            def start(self, context: sharedcore.CoreContext) -> None:
+                for body in (
+                    lambda: executor.message("other", 20), executor.finish, lambda: executor.wait_until_ended(20),
+                ):
+                    try:
+                        body()
+                    except BaseException as error:
+                        raised.append(error)
+
+        with Executor(self.open("executor"), Core) as executor:
+            with self.assertRaises(sharedcore.WaitTimeoutError):
+                executor.message("call-1", 5)
+        self.assertEqual([type(each) for each in raised[:3]], [RuntimeError] * 3)
+
+    def test_core_closes_its_participant(self) -> None:
+        mains: list[Main] = []
+        made = threading.Event()
+
+        class Core(PlainCore):
+            def start(self, context: sharedcore.CoreContext) -> None:
+                made.wait(60)
+                mains[0].close()
+
+        mains.append(Main(self.open("main"), Core))
+        made.set()
+        with self.assertRaises(sharedcore.ClosedError):
+            mains[0].wait_until_started(60)
+
+
+class AsyncCore:
+    def __init__(self) -> None:
+        self.context: aio.CoreContext | None = None
+        self.stopped = False
+
+    async def start(self, context: aio.CoreContext) -> None:
+        self.context = context
+
+    async def stop(self, request: StopRequest) -> None:
+        self.stopped = True
+
+
+class TaskTests(unittest.IsolatedAsyncioTestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.directory = os.path.join(folder.name, "group")
+
+    async def test_two_tasks(self) -> None:
+        """Two tasks wait for one watch, and get an event each."""
+        async with await aio.Group.open(self.directory) as group:
+            with await group.watch("a", snapshot=False) as watch:
+                tasks = [asyncio.create_task(watch.next()) for _ in range(2)]
+                await asyncio.sleep(0.05)
+                await group.put("a/1", b"1")
+                await group.put("a/2", b"2")
+                found = await asyncio.wait_for(asyncio.gather(*tasks), 30)
+                self.assertEqual({change.key for event in found for change in event.changes}, {"a/1", "a/2"})
+
+    async def test_close(self) -> None:
+        """Closing a watch, or its group, ends the tasks that wait for it."""
+
+        async def iterate(watch: aio.Watch) -> None:
+            async for _ in watch:
+                pass
+
+        for close in ("close", "aclose", "group"):
+            async with await aio.Group.open(self.directory) as group:
+                watch = await group.watch("a", snapshot=False)
+                tasks = [asyncio.create_task(watch.next()), asyncio.create_task(iterate(watch))]
+                await asyncio.sleep(0.05)
+                if close == "close":
+                    watch.close()
+                else:
+                    await (watch if close == "aclose" else group).aclose()
+                self.assertEqual(await asyncio.wait_for(asyncio.gather(*tasks), 30), [None, None], close)
+
+    async def test_cancelled_close(self) -> None:
+        """A close that is cancelled leaves the rest to the next one, and does not cancel the core's stop."""
+
+        class Core(AsyncCore):
+            async def stop(self, request: StopRequest) -> None:
+                await asyncio.sleep(0.5)
+                await super().stop(request)
+
+        core = Core()
+        reported: list[dict[str, Any]] = []
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: reported.append(context))
+        async with await aio.Group.open(self.directory, role="main") as group:
+            main = aio.Main(group, lambda: core)
+            await asyncio.wait_for(main.wait_until_started(), 60)
+            with self.assertRaises(TimeoutError):
+                await asyncio.wait_for(main.aclose(), 0.1)
+            await asyncio.wait_for(main.aclose(), 60)
+            self.assertTrue(core.stopped)
+        self.assertEqual(reported, [])
+
+    async def test_core_with_a_cancelled_task(self) -> None:
+        class Core(AsyncCore):
+            async def start(self, context: aio.CoreContext) -> None:
+                task = asyncio.create_task(asyncio.sleep(60))
+                task.cancel()
+                await task
+
+        async with await aio.Group.open(self.directory, role="main") as group, aio.Main(group, Core) as main:
+            with self.assertRaises(sharedcore.SharedCoreError) as caught:
+                await asyncio.wait_for(main.wait_until_started(), 60)
+            self.assertEqual(caught.exception.name, "coreFailed")
+
+    async def test_cancelled_beginnings(self) -> None:
+        """What a cancelled task has begun does not hold up a hand-over."""
+        core = AsyncCore()
+        async with (
+            await aio.Group.open(self.directory, role="main") as group, aio.Main(group, lambda: core) as main,
+        ):
+            await asyncio.wait_for(main.wait_until_started(), 60)
+            for number in range(8):
+                await self.cancel(core.context.begin_activity("transfer", f"t-{number}"), 0.0005 * number)
+                await self.cancel(core.context.begin_call(Call(f"call-{number}")), 0.0005 * number)
+                await self.cancel(self.enter(core.context), 0.0005 * number)
+            async with asyncio.timeout(30):
+                while (await group.status()).activities or any(
+                    call.state != "ended" for call in await group.calls()
+                ):
+                    await asyncio.sleep(0.01)
+                # A section that was never left refuses the next one.
+                while True:
+                    try:
+                        async with core.context.critical_section(20):
+                            break
+                    except sharedcore.GuardFailedError:
+                        await asyncio.sleep(0.01)
+
+    @staticmethod
+    async def enter(context: aio.CoreContext) -> None:
+        async with context.critical_section(60):
+            pass
+
+    @staticmethod
+    async def cancel(work: Any, after: float) -> None:
+        """Cancels a task at a moment of its run. Ends the activity or the call of one that was faster."""
+        task = asyncio.ensure_future(work)
+        await asyncio.sleep(after)
+        task.cancel()
+        try:
+            begun = await task
+        except asyncio.CancelledError:
+            return
+        if isinstance(begun, aio.OpenCall):
+            await begun.end("hungUp")
+        elif begun is not None:
+            await begun.end()
