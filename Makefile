@@ -14,7 +14,7 @@ demo: dependencies
 	$(SWIFT) build -j $(JOBS) --product sharedcore-executor
 	"$$($(SWIFT) build --show-bin-path)/sharedcore" demo
 
-# Every rule once on each backend, for those who work on it: Docs/Testing.md has what is left out.
+# Every rule once on each backend, for those who work on it: Docs/Internals/Testing.md has what is left out.
 test: dependencies
 	$(SWIFT) build -j $(JOBS) --build-tests
 	SWIFT="$(SWIFT)" Scripts/test
@@ -190,7 +190,7 @@ release: optimized
 	cd "$$($(SWIFT) build -c release --show-bin-path)" && \
 	    $(CURDIR)/Scripts/check-contexts sharedcore-bench sharedcore-bench-participant
 
-# The report in Docs/Benchmarks, on an idle machine: about five minutes. Redis, etcd, D-Bus and SQLite are measured beside it
+# The report in Docs/Internals/Benchmarks, on an idle machine: about five minutes. Redis, etcd, D-Bus and SQLite are measured beside it
 # where they are installed. BENCH_RUNNER="chrt --rr 1" keeps other work of a busy machine out, for those who may.
 bench: release
 	@Scripts/install-dependencies gnuplot-nox python3 valgrind

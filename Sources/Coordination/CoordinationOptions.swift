@@ -32,7 +32,7 @@ public struct CoordinationOptions: Hashable, Sendable {
     /// How long a holder may take to answer a challenge. The contract names the time (C6); only tests change it.
     package var answerBound = Duration.milliseconds(500)
     /// How long a participant that ends waits for a store that does not answer, once its core has stopped. The ownership
-    /// ends with the session then, as after the bound of a stop. Stated in Docs/Hub.md; only tests change it.
+    /// ends with the session then, as after the bound of a stop. Stated in Docs/Guide/Hub.md; only tests change it.
     package var releaseBound = Duration.seconds(2)
     /// How often a waiting participant polls. The contract names the time (C13); only tests change it.
     package var lookInterval = Duration.milliseconds(250)

@@ -31,7 +31,7 @@ struct CLibraryTests {
 
     @Test("The programs on the page are those of Examples/CLibrary")
     func page() throws {
-        let page = OpenFile.text(of: Self.root + "/Docs/CLibrary.md", upTo: 1 << 20) ?? ""
+        let page = OpenFile.text(of: Self.root + "/Docs/Reference/CLibrary.md", upTo: 1 << 20) ?? ""
         for (name, language) in [("follow.c", "c"), ("follow.py", "python"), ("core.py", "python")] {
             let program = try #require(OpenFile.text(of: Self.root + "/Examples/CLibrary/" + name, upTo: 1 << 20))
             #expect(page.contains("```\(language)\n\(program)```"), "\(name)")

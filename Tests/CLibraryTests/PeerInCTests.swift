@@ -46,7 +46,7 @@ struct PeerInCTests {
     @Test("A released library leaves out five cases at most, which the page lists with their reason")
     func leftOut() throws {
         let root = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 }
-        let page = OpenFile.text(of: root + "/Docs/CLibrary.md", upTo: 1 << 20) ?? ""
+        let page = OpenFile.text(of: root + "/Docs/Reference/CLibrary.md", upTo: 1 << 20) ?? ""
         #expect(PeerCases.ofReleasedLibrary.count <= 5)
         for gaps in [PeerCases.ofReleasedLibrary, PeerCases.ofSuite] {
             for (reason, ids) in Dictionary(grouping: gaps.keys.sorted(), by: { gaps[$0] ?? "" }) {

@@ -2,12 +2,12 @@ internal import CoreAPITesting
 internal import FileCases
 internal import Mutants
 
-// Writes the tables at the end of Docs/Contract.md: each rule with its cases, and for each case the mutants that it
-// catches. Mutants in memory that no other case of their rules catches are set in bold. A mutant in memory is tried on
-// the cases of the rules that it breaks, a mutant of the file backend on the case that is named for it. The second
-// process of the tests must be built beside this program. With the beginnings of rules as arguments (`C`, `S1`), only
-// their rows are written, and none of the file backend. With `P` the table of background life is written, which is a
-// separate one.
+// Writes the tables at the end of Docs/Reference/Contract.md: each rule with its cases and, for each case the mutants
+// that it catches. Mutants in memory that no other case of their rules catches are set in bold. A mutant in memory is
+// tried on the cases of the rules that it breaks, a mutant of the file backend on the case that is named for it. The
+// second process of the tests must be built beside this program. With the beginnings of rules as arguments (`C`, `S1`),
+// only their rows are written, and none of the file backend. With `P` the table of background life is written, which is
+// a separate one.
 
 /// Cases that fail on a mutant, by the mutant's name.
 var caught: [String: Set<String>] = [:]

@@ -18,7 +18,7 @@ struct ArchitectureTests {
     func layers() throws {
         var layers: [String: Int] = [:]
         var layer = 0
-        for line in try Repository.text("Docs/Architecture.md").split(separator: "\n") {
+        for line in try Repository.text("Docs/Internals/Architecture.md").split(separator: "\n") {
             let words = line.split(separator: " ")
             if words.first == "subgraph" { layer += 1 }
             if line.hasPrefix("        "), words.count == 1 { layers[String(words[0])] = layer }
@@ -96,7 +96,8 @@ struct ArchitectureTests {
 
     @Test("Each file that the ways name is there")
     func files() throws {
-        let names = try Repository.text("Docs/Architecture.md").matches(of: #/`([\w+\/]+\/[\w+]+\.swift)`/#).map(\.1)
+        let page = try Repository.text("Docs/Internals/Architecture.md")
+        let names = page.matches(of: #/`([\w+\/]+\/[\w+]+\.swift)`/#).map(\.1)
         #expect(names.count > 30)
         for name in names {
             let path = Repository.root.appending(path: "Sources/\(name)").path
@@ -138,7 +139,7 @@ struct Rooms {
     static func drawn() throws -> Rooms {
         var known: [String: Set<String>] = [:]
         let arrow = #/^ +([\w-]+) --> ([\w-]+)$/#.anchorsMatchLineEndings()
-        for arrow in try Repository.text("Docs/Architecture.md").matches(of: arrow) {
+        for arrow in try Repository.text("Docs/Internals/Architecture.md").matches(of: arrow) {
             known[String(arrow.1), default: []].insert(String(arrow.2))
         }
         return Rooms(known: known)

@@ -6,7 +6,8 @@ internal import Testing
 struct CaseTableTests {
     @Test("Each case has one row in the tables of the contract, in its order, with the words of the case")
     func rows() throws {
-        let rows = try Repository.text("Docs/Contract.md").split(separator: "\n").compactMap { line -> String? in
+        let page = try Repository.text("Docs/Reference/Contract.md")
+        let rows = page.split(separator: "\n").compactMap { line -> String? in
             let cells = line.split(separator: "|").map { $0.drop { $0 == " " } }
             guard cells.count >= 4, let match = cells[1].wholeMatch(of: #/((?:F-)?[A-Z]\d+[a-z]) /#) else { return nil }
             return "\(match.1): \(cells[2])"

@@ -5,7 +5,7 @@ internal import Testing
 struct ErrorCodeTests {
     @Test("Each code of each error type has a row, and each row is a code")
     func rows() throws {
-        let page = try Repository.text("Docs/ErrorCodes.md")
+        let page = try Repository.text("Docs/Reference/ErrorCodes.md")
         var types: Set<String> = []
         for file in try Repository.files(below: "Sources", ending: "Error.swift") {
             let source = try Repository.text(file)

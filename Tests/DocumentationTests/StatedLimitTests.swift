@@ -29,14 +29,14 @@ struct StatedLimitTests {
 
         init(
             _ words: String, _ file: String, _ code: String, per scale: Scale = .none,
-            page: String = "Docs/Security.md"
+            page: String = "Docs/Reference/Security.md"
         ) {
             (self.words, self.file, self.code, self.scale, self.page) = (words, file, code, scale, page)
         }
 
         /// A number of the contract.
         init(contract words: String, _ file: String, _ code: String) {
-            self.init(words, file, code, page: "Docs/Contract.md")
+            self.init(words, file, code, page: "Docs/Reference/Contract.md")
         }
 
         /// The number on the page, in bytes or milliseconds.
@@ -71,13 +71,13 @@ struct StatedLimitTests {
         Limit("An update waits at most # for others", hub + "HubService+Updates.swift", "newsDelay = "),
         Limit(
             "whose core has stopped waits # at most", "Coordination/CoordinationOptions.swift", "releaseBound = ",
-            page: "Docs/Hub.md"),
+            page: "Docs/Guide/Hub.md"),
         Limit(
             "a close # where the connection is lost", "Backends/ZMQ/Client/HubLink+Leaving.swift",
-            "lostClosingGrace = ", page: "Docs/Hub.md"),
+            "lostClosingGrace = ", page: "Docs/Guide/Hub.md"),
         Limit(
             "has answered nothing for # after a request", "Backends/ZMQ/Client/HubLink+Leaving.swift", "silence = ",
-            page: "Docs/Hub.md"),
+            page: "Docs/Guide/Hub.md"),
         Limit(
             contract: "commits of at most # of keys", "StoreEngine/State/RoomClaim.swift", "commitByteCount = "),
         Limit("says first (# bytes) |", network + "Lobby.swift", "clientByteCount = "),

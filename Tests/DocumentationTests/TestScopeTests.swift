@@ -5,7 +5,7 @@ internal import Testing
 
 @Suite("The page on the tests says what runs when")
 struct TestScopeTests {
-    private let page = Result { try Repository.text("Docs/Testing.md") }
+    private let page = Result { try Repository.text("Docs/Internals/Testing.md") }
 
     @Test("Each test of `make check` alone has a row, and each row is such a test")
     func rows() throws {

@@ -2,8 +2,8 @@ package import CoreAPITesting
 internal import Glibc
 
 /// The extent of the tests that are run. `make test` leaves out the long tests; `make check` runs all tests that every
-/// change must pass. `Docs/Testing.md` lists the omitted tests, and a test of the documentation compares the list with
-/// the code.
+/// change must pass. `Docs/Internals/Testing.md` lists the omitted tests, and a test of the documentation compares that
+/// list with the code.
 package enum TestScope {
     private static let scope = getenv("TEST_SCOPE").map { String(cString: $0) }
 

@@ -1,5 +1,5 @@
 /* The interface of backends as plugins: libsharedcore-NAME.so exports sharedcore_backend(), which returns a table of functions
-   over a log. Docs/Plugins.md explains how to write one.
+   over a log. Docs/Guide/Plugins.md explains how to write one.
 
    Strings are UTF-8 and end with a NUL. What the host passes to a function is valid until the function returns.
 
@@ -20,7 +20,7 @@ extern "C" {
 #define SB_EXPORT __attribute__((visibility("default")))
 
 /* What functions return: SB_OK, SB_NOT_APPENDED or an error, with the numbers of sharedcore.h. Each function may return each
-   error; Docs/Plugins.md says what the host does with them. */
+   error; Docs/Guide/Plugins.md says what the host does with them. */
 enum {
     SB_OK = 0,
     SB_ERR_INVALID_ARGUMENT = 1,

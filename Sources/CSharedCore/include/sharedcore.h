@@ -1,4 +1,4 @@
-/* The C interface of SharedCore. Docs/CLibrary.md has a program, the codes and the rules in full.
+/* The C interface of SharedCore. Docs/Reference/CLibrary.md has a program, the codes and the rules in full.
 
    Every call returns a code: SC_OK, SC_NOTHING, SC_ENDED or an error. No call calls back, throws or ends the process.
    A handle is a number: after sc_close, each use of it returns SC_ERR_HANDLE. Any thread may make any call. In a forked child each

@@ -13,7 +13,7 @@ struct BenchCommand: HostCommand {
             """
             By the program sharedcore-bench beside this one, which “make release” of the sources builds; it is given the \
             arguments and what is configured, and its exit status is that of the command. Status 69 when it is not there. \
-            Docs/Commands.md says what each figure is; sharedcore-bench --help names them.
+            Docs/Reference/Commands.md says what each figure is; sharedcore-bench --help names them.
             """, examples: ["sharedcore bench store.get store.put"]))
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions

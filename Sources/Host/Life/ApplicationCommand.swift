@@ -11,7 +11,8 @@ struct ApplicationCommand: HostCommand {
         discussion: HelpPage.text(
             """
             It stands in the group for all to read and watch until the session ends, or until the application says it itself. \
-            “sharedcore status” shows it. Status 1 when there is no such application. Docs/BackgroundLife.md says more.
+            “sharedcore status” shows it. Status 1 when there is no such application. \
+            Docs/Guide/BackgroundLife.md says more.
             """, examples: ["sharedcore application background"]))
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions

@@ -12,7 +12,7 @@ struct ServeCommand: HostCommand {
             """
             Pushes come from “sharedcore push”, from a socket and from a watched Maildir; they wait in the group until an \
             Executor has dealt with them. SIGHUP reads the configuration again, SIGTERM stops in order. Status 69 when the \
-            group has a host already. Docs/Host.md says more.
+            group has a host already. Docs/Guide/Host.md says more.
             """, examples: ["sharedcore serve --log-level info"]))
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions

@@ -12,7 +12,7 @@ struct KeeperCommand: HostCommand {
         discussion: HelpPage.text(
             """
             Without an option, prints what the keeper says. The keeper is started by “sharedcore serve” when “main.command” \
-            is configured, and outlives it. Status 1 when there is no keeper. Docs/KeptSockets.md says more.
+            is configured, and outlives it. Status 1 when there is no keeper. Docs/Guide/KeptSockets.md says more.
             """, examples: ["sharedcore keeper", "sharedcore keeper --start --foreground"]))
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions

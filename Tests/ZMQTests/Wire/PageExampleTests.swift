@@ -6,8 +6,8 @@ internal import Testing
 @testable import StoreEngine
 @testable import ZMQBackend
 
-/// The examples of `Docs/WireProtocol.md`, from which a client in another language is written: the page is right as
-/// long as the codec reads and writes its bytes.
+/// The examples of `Docs/Reference/WireProtocol.md`, from which clients in other languages are written: the page is
+/// right as long as the codec reads and writes its bytes.
 @Suite("Wire: the examples of the page")
 struct PageExampleTests {
     @Test("each example is what the codec writes, and is read as what it says")
@@ -35,7 +35,8 @@ struct PageExampleTests {
     /// Each has a title, then lines of at most 16 bytes in hexadecimal from the fifth column on. The meaning of the
     /// bytes follows them.
     private static func page() throws -> [(title: String, bytes: [UInt8])] {
-        let path = URL(filePath: #filePath).appending(path: "../../../../Docs/WireProtocol.md").standardizedFileURL
+        let path = URL(filePath: #filePath).appending(path: "../../../../Docs/Reference/WireProtocol.md")
+            .standardizedFileURL
         var examples: [(title: String, bytes: [UInt8])] = []
         var isInside = false
         for line in try String(contentsOf: path, encoding: .utf8).split(separator: "\n") {

@@ -11,7 +11,7 @@ struct PageTests {
 
     /// The blocks of Swift on the page, whole.
     private func listings() throws -> [String] {
-        try read("../../Docs/FirstPair.md").components(separatedBy: "```swift\n").dropFirst()
+        try read("../../Docs/Guide/FirstPair.md").components(separatedBy: "```swift\n").dropFirst()
             .compactMap { $0.components(separatedBy: "```").first }
     }
 

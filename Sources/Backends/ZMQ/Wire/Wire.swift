@@ -24,8 +24,8 @@ extension [UInt8] {
     }
 }
 
-/// The common parts of all messages between a hub and its clients. `Docs/WireProtocol.md` describes them for authors of
-/// clients in other languages.
+/// The common parts of all messages between a hub and its clients. `Docs/Reference/WireProtocol.md` describes them for
+/// the authors of clients in other languages.
 enum Wire {
     /// The first byte of every message. A hub refuses other versions.
     static let version: UInt8 = 1
