@@ -8,12 +8,12 @@ internal import SharedCoreConfiguration
 /// `backup`: writes the content of the group to a directory.
 struct BackupCommand: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "backup", abstract: "Write what stands in the group to a directory.",
+        commandName: "backup", abstract: "Copy the content of the group to a directory.",
         discussion: HelpPage.text(
             """
-            All keys and notification names as they stand at one revision, while the group's processes go on. The directory \
-            must not be there yet, or be empty; “restore” takes it back. For groups in files, also behind a hub on \
-            files that is reached by ipc; for one at a port of this machine, give --backend file.
+            Copies all keys and notification names at one revision, while the group's processes continue. The directory \
+            must not exist yet, or be empty; “restore” reads it. For groups in files, also behind a hub on files with an \
+            ipc endpoint. For a hub at a port of this machine, give --backend file.
             """, examples: ["sharedcore backup /srv/backup/today"]))
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
@@ -47,12 +47,12 @@ struct BackupCommand: HostCommand {
 /// `restore`: replaces the content of the group by that of a backup.
 struct RestoreCommand: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "restore", abstract: "Put what a backup holds in the place of the group's content.",
+        commandName: "restore", abstract: "Replace the content of the group by that of a backup.",
         discussion: HelpPage.text(
             """
-            The group is made where there is none. While any process has it open, it is left as it is, with status 69. Keys \
-            that live with a session do not come back, and all revisions lie above those that were given out before, so \
-            that what was fenced stays fenced. A backup that is not whole is refused; see “salvage”.
+            Creates the group if there is none. Status 69, without a change, while any process has it open. Keys that live \
+            with a session are not restored. All new revisions are higher than all earlier ones, so a fenced owner stays \
+            fenced. An incomplete backup is refused; see “salvage”.
             """, examples: ["sharedcore restore /srv/backup/today"]))
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
@@ -75,12 +75,12 @@ struct RestoreCommand: HostCommand {
 /// `salvage`: reports what can be recovered from the files of a group.
 struct SalvageCommand: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "salvage", abstract: "Tell the newest state that a group's files prove, and what is missing.",
+        commandName: "salvage", abstract: "Print the newest state that a group's files prove, and what is missing.",
         discussion: HelpPage.text(
             """
-            For a damaged directory, a backup that is to be tested, and groups of an earlier version of the layout. Nothing \
-            in the directory is changed. --into writes that state as a backup that is whole. Status 1 when anything is \
-            missing, 69 when nothing is left.
+            For a damaged directory, for the test of a backup, and for groups of an earlier version of the layout. It \
+            changes nothing in the directory. --into writes that state as a complete backup. Status 1 when anything is \
+            missing, 69 when nothing can be read.
             """, examples: ["sharedcore salvage ~/.local/state/sharedcore/default --into rescued"]))
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions

@@ -11,9 +11,9 @@ struct BenchCommand: HostCommand {
         commandName: "bench", abstract: "Measure the configured backend, the limit and the peers, in one run.",
         discussion: HelpPage.text(
             """
-            By the program sharedcore-bench beside this one, which “make release” of the sources builds; it is given the \
-            arguments and what is configured, and its exit status is that of the command. Status 69 when it is not there. \
-            Docs/Reference/Commands.md says what each figure is; sharedcore-bench --help names them.
+            Runs the program sharedcore-bench beside this one, which “make release” of the sources builds, with the \
+            arguments and the configuration. The exit status is that of sharedcore-bench, or 69 when it does not exist. \
+            Docs/Reference/Commands.md defines each figure; sharedcore-bench --help lists them.
             """, examples: ["sharedcore bench store.get store.put"]))
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions

@@ -106,7 +106,7 @@ struct SettingsTopic: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "settings", abstract: "The settings of the configuration.", usage: "",
         discussion: """
-            A line has the key, what it takes, the default, and the variable of the environment. A duration is a number with \
+            Each line has the key, the possible values, the default, and the environment variable. A duration is a number with \
             ms, s, m or h; a bare number means seconds.
 
             \(SettingsTable.text)

@@ -103,13 +103,13 @@ extension String {
 /// `config validate`: whether the configuration is right.
 struct ConfigValidate: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "validate", abstract: "Say whether the configuration is right.",
+        commandName: "validate", abstract: "Check the configuration.",
         discussion: HelpPage.text(
             """
-            Status 78, and a line for each mistake with its place, when it is not. The settings are read as “serve” reads \
-            them, those of ZeroMQ and its files of keys whatever the backend is. A variable of the environment that is no \
-            setting is a mistake as well, and so is a command whose program is not found from here. Not tried: whether a place to listen at is free, and whether a host or a cluster \
-            answers.
+            Status 78 after a line for each mistake with its place. The settings are read as “serve” reads them, those of \
+            ZeroMQ and its key files with any backend. An environment variable SHAREDCORE_… that is not a setting is a \
+            mistake as well, and so is a command whose program does not exist. Not checked: whether a place to listen at \
+            is free, and whether a host or a cluster answers.
             """, examples: ["sharedcore config validate --config sharedcore.yaml"]))
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions

@@ -19,12 +19,12 @@ internal import Synchronization
 /// `conformance`: tries the contract on the configured backend.
 struct ConformanceCommand: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "conformance", abstract: "Try the contract's rules on the configured backend.",
+        commandName: "conformance", abstract: "Test the contract's rules on the configured backend.",
         discussion: HelpPage.text(
             """
             Every case runs on groups of its own in a temporary directory. The result is a table; with --json it is an object for \
             each case and a last one with event=summary. Status 1 when a case failed; 130 or 143 when SIGINT or SIGTERM came \
-            first: what was tried until then is shown.
+            first: the results until then are printed.
             """, examples: ["sharedcore conformance --backend file", "sharedcore conformance --only S6"]))
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions

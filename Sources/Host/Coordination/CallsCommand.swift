@@ -83,7 +83,7 @@ struct CallsWatch: HostCommand {
 /// `calls acknowledge`: an ended call need not be shown again.
 struct CallsAcknowledge: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "acknowledge", abstract: "Say that an ended call need not be shown again.",
+        commandName: "acknowledge", abstract: "Acknowledge an ended call, so that it is not shown again.",
         discussion: HelpPage.text(
             "Status 1 when there is no such call that has ended.", examples: ["sharedcore calls acknowledge 4f2a"]))
 

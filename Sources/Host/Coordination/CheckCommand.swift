@@ -13,10 +13,10 @@ struct CheckCommand: HostCommand {
         abstract: "Prove the rules of ownership on the timeline, and the files of a group by their checksums.",
         discussion: HelpPage.text(
             """
-            On what is stored, or on a file of lines that “timeline --json” printed; “-” is standard input. It tells which \
-            rule is broken and at which revision, and from which checkpoint on the rest is proved. Status 1 when a rule is \
-            broken, or two cores ran that both had a right to. Of a group in files of this machine, every record and value \
-            is read from the disk first, whether the group is in use or not: 69 with the place when one is damaged.
+            Checks the group's timeline, or a file of lines that “timeline --json” printed; “-” is standard input. It prints \
+            each broken rule with its revision, and the checkpoint from which on the rest is proved. Status 1 when a rule \
+            is broken, or two cores with a right to run overlapped. If the group is in files of this machine, every record \
+            and value is first read from the disk, also while the group is in use: 69 with the place when one is damaged.
             """, examples: ["sharedcore check", "sharedcore timeline --json | sharedcore check -"]))
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions

@@ -14,8 +14,8 @@ struct ExecutorCommand: HostCommand {
         usage: "sharedcore executor --call-id <id> [<options>]",
         discussion: HelpPage.text(
             """
-            The message comes from whoever has it; where nobody runs the core, this process does, and goes on for others \
-            that wait. Status 0 for a message, one that is too large, a call, or nothing to show, 1 when refused, timed out or fenced, \
+            The message comes from the process that has it. If no process runs the core, this one does, and continues for \
+            others that wait. Status 0 for a message, one that is too large, a call, or nothing to show, 1 when refused, timed out or fenced, \
             69 when the group cannot be used now or its session is over.
             """, examples: ["sharedcore executor --call-id 17 --timeout 20s"]))
 

@@ -19,7 +19,7 @@ struct InboxList: HostCommand {
         commandName: "list", abstract: "List the messages that wait to be acknowledged, the oldest first.",
         discussion: HelpPage.text(
             """
-            A line for each, and a last one that says after which revision to go on where there are more. Nothing is taken.
+            Prints a line for each. If there are more, a last line names the revision after which to continue. Takes no message.
             """, examples: ["sharedcore inbox --limit 10"]))
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
@@ -50,7 +50,7 @@ struct InboxList: HostCommand {
 /// `inbox acknowledge`: acknowledges a message that was shown, for example by a Main.
 struct InboxAcknowledge: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "acknowledge", abstract: "Say that a message was shown, so that no Executor shows it again.",
+        commandName: "acknowledge", abstract: "Acknowledge a shown message, so that no Executor shows it again.",
         discussion: HelpPage.text(
             "Also a message that an Executor has in hand. Status 1 when no such message waits to be acknowledged.",
             examples: ["sharedcore inbox acknowledge 17"]))

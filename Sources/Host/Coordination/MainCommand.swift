@@ -13,10 +13,10 @@ struct MainCommand: HostCommand {
         commandName: "main", abstract: "Run a Main with the configured core until stopped.",
         discussion: HelpPage.text(
             """
-            A line when it owns the core, and a line when it has ended for good; a core that fails in between is \
-            started again, and the log says so. Status 1 when another Main owns, or has \
-            taken over. A line for each call that is there and unacknowledged, then for each that begins, changes or \
-            ends. With --pushes, a line for each push that push.routes routes to Main, which is dealt with then.
+            Prints a line when it owns the core, and a line when the core has ended for good. A core that fails in between \
+            is started again, with a line in the log. Also prints each unacknowledged call, then each call that begins, \
+            changes or ends. With --pushes, prints each push that push.routes routes to Main, and acknowledges it. Status 1 \
+            when another Main owns, or has taken over.
             """, examples: ["sharedcore main --take-over", "sharedcore main --pushes --json"]))
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions

@@ -9,11 +9,12 @@ internal import UnixSignals
 /// `status`: shows the sessions and the owner.
 struct StatusCommand: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Print who is there and who owns the core.",
+        commandName: "status", abstract: "Print the sessions, the owner of the core, the host and its pushes.",
         discussion: HelpPage.text(
             """
-            With --watch it goes on until SIGINT or SIGTERM: on a terminal in place, with colours unless NO_COLOR is set; \
-            elsewhere a report for each change, with an empty line between two, or with --json one object a line.
+            With --watch it continues until SIGINT or SIGTERM. On a terminal it updates the screen, in colours unless \
+            NO_COLOR is set. Elsewhere it prints a report for each change, with an empty line between two, or with --json \
+            one object a line.
             """, examples: ["sharedcore status", "sharedcore status --json", "sharedcore status --watch"]))
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions

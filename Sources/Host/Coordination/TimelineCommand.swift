@@ -12,8 +12,8 @@ struct TimelineCommand: HostCommand {
         commandName: "timeline", abstract: "Print what happened to the ownership of the core.",
         discussion: HelpPage.text(
             """
-            A line for each event: when, who, what, and why; on a terminal in colour, unless NO_COLOR is set. Its JSON lines \
-            are what “check FILE” reads.
+            Prints a line for each event: its time, the participant, the action and the reason; on a terminal in colour, \
+            unless NO_COLOR is set. “check FILE” reads its JSON lines.
             """, examples: ["sharedcore timeline --follow"]))
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions

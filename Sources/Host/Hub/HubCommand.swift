@@ -13,10 +13,10 @@
             commandName: "hub", abstract: "Serve the group over ZeroMQ until stopped.",
             discussion: HelpPage.text(
                 """
-                Clients start one by themselves unless “zmq.hub” is none. A second one is refused with status 69. \
-                --detach returns when the hub answers, which then runs on its own, with its log beside its socket. --stop \
-                ends the hub that runs: status 1 when there is none. One on memory that listens to a network it cannot find: \
-                end that one where it was started.
+                Clients start a hub by themselves unless “zmq.hub” is none. A second hub is refused with status 69. --detach \
+                starts the hub in the background, with its log beside its socket, and returns when the hub answers. --stop \
+                ends the running hub: status 1 when there is none. It cannot find a hub on memory that listens to a network: \
+                end that hub where it was started.
                 """, examples: ["sharedcore hub --detach", "sharedcore hub --stop"]))
 
         @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions

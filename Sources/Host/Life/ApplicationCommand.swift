@@ -7,10 +7,10 @@ internal import SharedCoreConfiguration
 /// `application`: sets an application's lifecycle state on its behalf.
 struct ApplicationCommand: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "application", abstract: "Say how an application stands, for one that does not say it itself.",
+        commandName: "application", abstract: "Publish the state of an application that does not publish it itself.",
         discussion: HelpPage.text(
             """
-            It stands in the group for all to read and watch until the session ends, or until the application says it itself. \
+            The group keeps the state until the session ends, or until the application publishes its own. \
             “sharedcore status” shows it. Status 1 when there is no such application. \
             Docs/Guide/BackgroundLife.md says more.
             """, examples: ["sharedcore application background"]))
