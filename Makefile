@@ -196,7 +196,7 @@ bench: release
 	@Scripts/install-dependencies gnuplot-nox python3 valgrind
 	SWIFT="$(SWIFT)" Scripts/bench
 
-# The examples on Redis and PostgreSQL, in Docs/Benchmarks/Servers.md: three minutes after the build.
+# The examples on Redis and PostgreSQL, in Docs/Internals/Benchmarks/Servers.md: three minutes after the build.
 bench-servers: dependencies
 	@Scripts/install-dependencies python3 redis-server libhiredis-dev postgresql libpq-dev
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/bench-servers

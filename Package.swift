@@ -419,8 +419,7 @@ let package = Package(
             "PluginTests",
             of: [
                 "BundledHarnesses", "CoreAPI", "CoreAPITestingAdapters", "LogBackend", "Platform", "PluginBackend",
-                "sharedcore", "sharedcore-bench", "sharedcore-bench-participant", "sharedcore-test-hosted",
-                "sharedcore-test-peer",
+                "sharedcore", "sharedcore-bench", "sharedcore-test-hosted", "sharedcore-test-peer",
             ], beside: ["C"]),
         tests("MailboxesTests", of: ["CoreAPI", "Mailboxes", "InMemoryBackend", "Platform"]),
         tests("WormholesTests", of: ["CoreAPI", "Mailboxes", "WormholeFormat", "Wormholes", "InMemoryBackend"]),
