@@ -18,6 +18,8 @@ final class ParticipantObject: PollableObject {
     private let requests = Mutex<UInt64>(0)
     /// The pushes that a Main takes, of its last request for them.
     private let pushes = Mutex<PushesObject?>(nil)
+    /// Waits for the end of an Executor's group, until the participation ends.
+    private let following = Mutex<Task<Void, Never>?>(nil)
 
     init(_ kind: Kind, _ events: ParticipantEvents, on deliveryExecutor: (any TaskExecutor)?) {
         self.kind = kind
@@ -28,6 +30,7 @@ final class ParticipantObject: PollableObject {
     var descriptor: Int32 { events.descriptor }
 
     func close() {
+        following.withLock { $0 }?.cancel()
         let untaken = events.close()
         CallingThread.wait { [kind, pushes = takePushes()] in
             for handle in untaken { await Self.giveBack(handle) }
@@ -37,6 +40,7 @@ final class ParticipantObject: PollableObject {
 
     /// Begins to end the participation; the last event tells when it has ended.
     func end() {
+        following.withLock { $0 }?.cancel()
         Task.detached { [kind, events, pushes = takePushes()] in
             await Self.end(kind, pushes)
             events.add(.ended(nil))
@@ -82,10 +86,10 @@ final class ParticipantObject: PollableObject {
     }
 
     /// Begins what a participant does by itself, and adds the events for that.
-    func begin(takingOver: Bool, insisting: Bool) {
+    func begin(in store: any SharedStore, takingOver: Bool, insisting: Bool) {
         switch kind {
         case .main(let main): start(main, takingOver: takingOver, insisting: insisting)
-        case .executor: break
+        case .executor(let executor): follow(executor, in: store)
         case .holder(let holder): follow(holder)
         }
     }
@@ -110,6 +114,24 @@ final class ParticipantObject: PollableObject {
                 events.add(.ended(Failure(.sessionEnded, "The session is over for the group.", at: "participant")))
             }
         }
+    }
+
+    /// Ends an Executor whose group has ended, and adds an event for that. An Executor has no task of its own while no call waits, so a
+    /// watch of a key that no process writes tells the end.
+    private func follow(_ executor: ExecutorParticipant, in store: any SharedStore) {
+        let task = Task.detached(executorPreference: deliveryExecutor) { [events] in
+            var failure = Failure(.closed, "The group was closed.", at: "participant")
+            do throws(SharedCoreError) {
+                let watch = try await store.watch([".sharedcore/end"], from: .now)
+                while try await watch.next() != nil {}
+            } catch {
+                failure = Failure(error)
+            }
+            guard !Task.isCancelled else { return }
+            await executor.close()
+            events.add(.ended(failure))
+        }
+        following.withLock { $0 = task }
     }
 
     /// Adds an event for the end of a holder that its group has ended.
@@ -213,7 +235,7 @@ func openParticipant(
     let object = ParticipantObject(
         try open(group.store, options, events), events, on: group.store.deliveryExecutor)
     result.pointee = try Handles.add(object)
-    object.begin(takingOver: takesOver, insisting: insists)
+    object.begin(in: group.store, takingOver: takesOver, insisting: insists)
     return Answer.ok
 }
 

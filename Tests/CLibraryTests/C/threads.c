@@ -1,9 +1,10 @@
 // 64 threads block in sc_take, most of them for messages that never come. The other threads get messages, and other calls return:
-// no wait uses a thread of a pool. Closing wakes all threads. No signal handler and no signal mask is changed.
+// no wait uses a thread of a pool. Closing wakes all threads, also one that waits for an Executor of a closed group. No signal handler and no signal mask is changed.
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -55,6 +56,17 @@ static void signals(int notes) {
     }
 }
 
+static void *take_end(void *argument) {
+    sc_participant executor = *(sc_participant *)argument;
+    sc_participant_event event;
+    sc_error own;
+    CHECK(sc_participant_next(executor, SC_FOREVER, &event, &own) == SC_OK);
+    CHECK(event.kind == SC_PARTICIPANT_ENDED && event.code == SC_ERR_CLOSED);
+    sc_participant_event_free(&event);
+    CHECK(sc_participant_next(executor, SC_FOREVER, &event, &own) == SC_ENDED);
+    return NULL;
+}
+
 int main(int count, char **arguments) {
     CHECK(count == 2);
     signals(1);
@@ -87,6 +99,18 @@ int main(int count, char **arguments) {
     for (int index = 0; index < thread_count; index++) pthread_join(threads[index], NULL);
     CHECK(atomic_load(&woken) == thread_count);
     CHECK_CODE(SC_OK, sc_close(group));
+
+    group = open_group(arguments[1], "executor");
+    sc_participant executor;
+    CHECK_CODE(SC_OK, sc_executor_open(group, NULL, &executor, &error));
+    CHECK(pthread_create(&threads[0], NULL, take_end, &executor) == 0);
+    usleep(50000);
+    CHECK_CODE(SC_OK, sc_close(group));
+    struct timespec limit;
+    clock_gettime(CLOCK_REALTIME, &limit);
+    limit.tv_sec += 60;
+    CHECK(pthread_timedjoin_np(threads[0], NULL, &limit) == 0);
+    CHECK_CODE(SC_OK, sc_close(executor));
     puts("threads: fine");
     return 0;
 }
