@@ -78,7 +78,7 @@ class SignalAccountTests(unittest.TestCase):
         self.assertEqual(sorted(line["message"] for line in self.sent()), texts)
         self.assertEqual(len({line["pid"] for line in self.sent()}), 1)
         second = self.shared("receive")
-        self.assertIn("Another process receives", second.communicate(timeout=30)[1])
+        self.assertIn("Another process receives", second.communicate(timeout=120)[1])
         self.assertIsNone(receiver.poll())
 
     def test_without_an_owner(self) -> None:
