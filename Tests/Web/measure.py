@@ -14,10 +14,10 @@ from test_requests import PROGRAMS
 from web import Group, Web, until
 
 RATE = 200
-SECONDS = 10
+SECONDS = 5
 READERS = 200
 ROUNDS = 5
-PUTS = 400
+PUTS = 200
 
 
 def percentile(values, part):

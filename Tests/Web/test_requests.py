@@ -556,7 +556,8 @@ class Directory(Case):
         self.addCleanup(group.run, "hub", "--stop", check=False)
 
         def private(pid):
-            text = open(f"/proc/{pid}/status").read()
+            with open(f"/proc/{pid}/status") as status:
+                text = status.read()
             return sum(int(n) for n in re.findall(r"(?:RssAnon|VmSwap):\s+(\d+)", text)) << 10
 
         memory = web.document("memory")

@@ -8,6 +8,7 @@ internal import SharedCoreConfiguration
 struct WebCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "web", abstract: "Show the group on a page in a browser, live.",
+        usage: "sharedcore web [<options>] [--port <port> | --socket <path> | --service]",
         discussion: HelpPage.text(
             """
             By the program sharedcore-web beside this one. It prints an address of 127.0.0.1, which is valid for one browser \
