@@ -57,6 +57,45 @@ struct ReceivedRecordTests {
         await writer.close()
     }
 
+    @Test("A commit that was overtaken by records that are applied already reads nothing")
+    func appliedMeanwhile() async throws {
+        let writer = try await log.join()
+        let (isHeld, taken, handle) = (Box(false), Box<UInt64>(0), Box<ReplicatedGroup?>(nil))
+        let other = try await join { [log] changed in
+            // Each record once, as from a server.
+            changed.received = { _, position in
+                taken.update { taken in
+                    guard position >= taken else { return [] }
+                    let records = Array(log.records.dropFirst(Int(position)))
+                    taken = position + UInt64(records.count)
+                    return records
+                }
+            }
+            changed.append = { view, record, position throws(SharedCoreError) in
+                if isHeld.update({ isHeld in
+                    defer { isHeld = false }
+                    return isHeld
+                }) {
+                    try await writer.put("k", [1])
+                    // Its follower has the record before the append is refused.
+                    while try await handle.value?.get("k", consistency: .causal) == nil {
+                        try await LogOrder.pause(.milliseconds(1))
+                    }
+                }
+                return try await view.append(record, at: position)
+            }
+        }
+        handle.update { $0 = other }
+        try await other.sync()
+        isHeld.update { $0 = true }
+        reads.update { $0 = 0 }
+        try await other.put("l", [1])
+        #expect(reads.value == 0)
+        handle.update { $0 = nil }
+        await other.close()
+        await writer.close()
+    }
+
     @Test("S9: records that are not the next ones end the handle")
     func wrong() async throws {
         let writer = try await log.join()

@@ -49,8 +49,11 @@ extension LogOrder {
                 }
                 doubt = error
             }
-            // Without a doubt, a record at the position is that of another participant.
-            if doubt == nil, firstDoubt == nil, try await takeReceived(from: place.position) { return .overtaken }
+            // Without a doubt, a record at the position is that of another participant, and may have been applied meanwhile.
+            if doubt == nil, firstDoubt == nil {
+                if progress.withLock({ $0.place.position > place.position }) { return .overtaken }
+                if try await takeReceived(from: place.position) { return .overtaken }
+            }
             let slice: LogSlice
             do throws(SharedCoreError) {
                 slice = try await read(from: place.position, limit: Self.readLimit)
