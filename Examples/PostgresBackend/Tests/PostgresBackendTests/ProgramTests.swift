@@ -36,7 +36,7 @@ extension AllTests {
             arguments: [
                 ("schema", "Robert'); DROP", "schema"), ("connection", "host=/nonexistent password=hunter2", "reached"),
                 ("connection", "postgresql://user:hunter2@localhost:1/chat", "reached"),
-                ("connection", "host=/tmp hunter2", "connection"), ("table", "record", "table"),
+                ("connection", "host=/tmp hunter2", "connection"),
             ])
         func settings(key: String, value: String, word: String) throws {
             defer { try? FileManager.default.removeItem(at: directory) }
