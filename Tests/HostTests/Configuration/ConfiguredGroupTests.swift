@@ -147,7 +147,7 @@ struct ConfiguredGroupTests {
     func untrusted() async throws {
         for (change, error) in [
             ("chmod o+w c.yaml", "error forbidden [c.yaml]"),
-            ("rm c.yaml; mkfifo c.yaml", "error invalidArgument [c.yaml] is no regular file"),
+            ("rm c.yaml; mkfifo c.yaml", "error invalidArgument [c.yaml] is not a regular file"),
         ] {
             let program = try HostProgram()
             try program.write("group: theirs\n", to: "c.yaml")

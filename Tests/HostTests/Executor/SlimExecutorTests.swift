@@ -89,7 +89,7 @@ struct SlimExecutorTests {
         #expect(options.count == 22)
         for option in options.compactMap({ $0.split(separator: " ").first }) {
             let used = try await program.run(arguments() + [String(option)])
-            #expect(!used.errors.contains("is no option"), "\(option)")
+            #expect(!used.errors.contains("is not an option"), "\(option)")
         }
     }
 
