@@ -10,11 +10,11 @@
     /// Runs the cases on groups behind a hub in this process.
     package struct ZMQHarness: ConformanceHarness {
         /// How long clients wait for the hub: on a busy machine its thread may not run for seconds.
-        fileprivate static let patience = Duration.seconds(60)
+        fileprivate static let timeout = Duration.seconds(60)
 
         /// Returns how long a call waits. With a fault, some calls get no answer.
-        fileprivate static func patience(with fault: ServerFault?) -> Duration {
-            fault == nil ? patience : .seconds(2)
+        fileprivate static func timeout(with fault: ServerFault?) -> Duration {
+            fault == nil ? timeout : .seconds(2)
         }
 
         /// The store behind the hub.
@@ -205,7 +205,7 @@
                 endpoint, group: "group", as: description,
                 options: ZMQGroupOptions(
                     requirements: requirements, historyByteCount: settings.historyByteCount ?? 1 << 20,
-                    openTimeout: ZMQHarness.patience, requestTimeout: ZMQHarness.patience(with: settings.fault),
+                    openTimeout: ZMQHarness.timeout, requestTimeout: ZMQHarness.timeout(with: settings.fault),
                     keys: keys))
             if !ways.isEmpty { connections.withLock { $0[group.session.id] = ways } }
             return group
@@ -230,7 +230,7 @@
             return try await ZMQGroup.openToRead(
                 endpoint, group: "group", as: description,
                 options: ZMQGroupOptions(
-                    openTimeout: ZMQHarness.patience, requestTimeout: ZMQHarness.patience, keys: keys))
+                    openTimeout: ZMQHarness.timeout, requestTimeout: ZMQHarness.timeout, keys: keys))
         }
 
         /// No hub outlives a run of the machine, which a case may play.
@@ -325,7 +325,7 @@
                 endpoint, group: "group", as: description,
                 options: ZMQGroupOptions(
                     requirements: requirements, historyByteCount: settings.historyByteCount ?? 1 << 20,
-                    openTimeout: ZMQHarness.patience, requestTimeout: ZMQHarness.patience(with: settings.fault)))
+                    openTimeout: ZMQHarness.timeout, requestTimeout: ZMQHarness.timeout(with: settings.fault)))
         }
 
         func restartServer() async throws {
@@ -368,7 +368,7 @@
             _ words: ArraySlice<String>, as description: SessionDescription
         ) async throws(SharedCoreError) -> any SharedGroup {
             var words = Array(words)
-            var options = ZMQGroupOptions(openTimeout: ZMQHarness.patience, requestTimeout: ZMQHarness.patience)
+            var options = ZMQGroupOptions(openTimeout: ZMQHarness.timeout, requestTimeout: ZMQHarness.timeout)
             if let milliseconds = words.last.flatMap({ Int($0) }) {
                 options.openTimeout = .milliseconds(milliseconds)
                 words.removeLast()

@@ -6,7 +6,7 @@ internal import ProgramOutput
 
 /// Runs the supervision of one Main: waits for events, passes them to the machine, and carries out its directives.
 final class Keeper {
-    let seat: KeeperSeat
+    let seat: KeeperLock
     let memory: MainMemory
     let signals: EventCounter
     var configuration: KeeperConfiguration
@@ -30,7 +30,7 @@ final class Keeper {
     /// was stopped.
     private static let longestWait = Duration.seconds(60)
 
-    init(_ configuration: KeeperConfiguration, at seat: KeeperSeat, signals: EventCounter) throws {
+    init(_ configuration: KeeperConfiguration, at seat: KeeperLock, signals: EventCounter) throws {
         self.configuration = configuration
         self.seat = seat
         self.signals = signals

@@ -33,7 +33,7 @@ enum KeeperProgram {
             throw KeeperProblem(.malformed, "--directory takes an absolute path and comes first")
         }
         let configuration = try KeeperConfiguration(Array(arguments.dropFirst(2)))
-        let seat = try KeeperSeat.take(KeeperPlace(directory: arguments[1]))
+        let seat = try KeeperLock.take(KeeperPlace(directory: arguments[1]))
         let signals = try EventCounter()
         try SignalRelay.begin([.terminate, .interrupt]) { _, _ in signals.raise() }
         try Keeper(configuration, at: seat, signals: signals).run()

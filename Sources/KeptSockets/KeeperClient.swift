@@ -5,7 +5,7 @@ package import Platform
 package struct KeeperClient: Sendable {
     package let place: KeeperPlace
     /// The time that a keeper may take to answer.
-    package var patience = Duration.seconds(5)
+    package var timeout = Duration.seconds(5)
 
     package init(place: KeeperPlace) {
         self.place = place
@@ -25,7 +25,7 @@ package struct KeeperClient: Sendable {
 
     package func ask(_ request: KeeperRequest, over connection: MessageSocket) -> KeeperMessage? {
         guard (try? connection.send(Array(request.text.utf8))) != nil,
-            Poll.wait(for: [connection.descriptor], timeout: patience)[0],
+            Poll.wait(for: [connection.descriptor], timeout: timeout)[0],
             case .message(let bytes, _) = connection.receive(upTo: KeeperLimits.messageByteCount)
         else { return nil }
         return KeeperMessage(bytes)

@@ -107,14 +107,14 @@ extension KeptSockets {
     /// The interval between two searches for a keeper.
     private static let interval = Duration.milliseconds(250)
     /// The timeout for a keeper's answer.
-    private static let patience = Duration.seconds(5)
+    private static let timeout = Duration.seconds(5)
 
     /// Waits for a keeper that accepts this process as its Main; returns nil after ``close()``.
     private static func find(_ path: String, _ stopped: EventCounter) -> MessageSocket? {
         while !Poll.wait(for: [stopped.descriptor], timeout: interval)[0] {
             guard let connection = try? MessageSocket(connectingTo: path),
                 (try? connection.send(Array(KeeperRequest.hello.text.utf8))) != nil,
-                Poll.wait(for: [connection.descriptor, stopped.descriptor], timeout: patience)[0],
+                Poll.wait(for: [connection.descriptor, stopped.descriptor], timeout: timeout)[0],
                 case .message(let bytes, _) = connection.receive(upTo: KeeperLimits.messageByteCount),
                 KeeperMessage(bytes) == .done
             else { continue }

@@ -40,7 +40,7 @@ package struct NetworkTracker: Sendable {
         /// Between the end of one answer and the next request.
         package var pause = Duration.milliseconds(100)
         /// The time limit of an answer.
-        package var patience = Duration.seconds(5)
+        package var timeout = Duration.seconds(5)
 
         package init() {}
     }
@@ -98,7 +98,7 @@ package struct NetworkTracker: Sendable {
             // A process that has never got an answer may not have one. A later refusal passes.
             guard settling != nil else { return [.giveUp(number)] }
             mustAskAgain = true
-            phase = .pausing(until: now.advanced(by: times.patience))
+            phase = .pausing(until: now.advanced(by: times.timeout))
         case .ended:
             return end(asking, at: now) + told(at: now)
         }
@@ -155,7 +155,7 @@ package struct NetworkTracker: Sendable {
         var asking = asking
         asking.kind = kind
         asking.sequence = lastSequence
-        asking.limit = now.advanced(by: times.patience)
+        asking.limit = now.advanced(by: times.timeout)
         phase = .asking(asking)
         return .ask(kind, sequence: lastSequence)
     }

@@ -65,7 +65,7 @@
         /// True if no hub serves the configured group, and joining it would start one.
         package var isWithoutHub: Bool {
             guard startsHub, case .ipc(let path)? = try? ZMQFactory.endpoint(of: self) else { return false }
-            let seat = try? HubSeat.ofSocket(path)
+            let seat = try? HubEndpointState.ofSocket(path)
             return seat == .free || seat == .abandoned
         }
 

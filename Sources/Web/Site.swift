@@ -26,7 +26,7 @@ final class Site: Sendable {
         let streams = ChangeStreams(of: reports)
         let rules = RequestServer.Rules(
             terminator: Array("\r\n\r\n".utf8), requestByteCount: Self.requestByteCount, peerCount: Self.peerCount,
-            patience: .seconds(10), isPersistent: false, user: listener.port == nil ? FileStatus.currentUser : nil,
+            timeout: .seconds(10), isPersistent: false, user: listener.port == nil ? FileStatus.currentUser : nil,
             tooLong: WebAnswer.problem(.tooLarge, "The head of the request is too long."),
             busy: WebAnswer.problem(.unavailable, "Too many are connected."), unsentByteCount: Self.unsentByteCount)
         server = try RequestServer.start(

@@ -53,8 +53,8 @@ struct Campaign {
         seed = options.seed ?? UInt64.random(in: 1...UInt64(UInt32.max))
     }
 
-    private func wish(for name: String) -> Scenario.Wish {
-        Scenario.Wish(form: options.form, seed: seed, isSingle: options.seed != nil) { [options] item in
+    private func selection(for name: String) -> Scenario.Selection {
+        Scenario.Selection(form: options.form, seed: seed, isSingle: options.seed != nil) { [options] item in
             options.selects(Self.name(of: item, in: name))
                 && options.usesFailPoints.map { $0 == item.needsFailPoints } ?? true
         }
@@ -104,15 +104,15 @@ struct Campaign {
     /// - Returns: True if anything has failed.
     private func run(_ scenario: Scenario, until deadline: ContinuousClock.Instant) async throws -> Bool {
         let start = ContinuousClock.now
-        let wish = wish(for: scenario.name)
+        let selection = selection(for: scenario.name)
         let look = try attempt("\(scenario.name).look", seed: seed)
         defer { TemporaryDirectory.remove(look.directory) }
         var cases: [Scenario.Case]
         let possible: [Scenario.Case]
         do {
-            possible = try await scenario.cases(wish, look).filter(wish.selects)
+            possible = try await scenario.cases(selection, look).filter(selection.selects)
             cases = possible
-            if wish.isBrief, let count = scenario.sampleCount { cases = Array(cases.prefix(count)) }
+            if selection.isBrief, let count = scenario.sampleCount { cases = Array(cases.prefix(count)) }
         } catch let limitation as HarnessLimitation {
             return miss(scenario.name, limitation.reason)
         } catch {

@@ -27,7 +27,7 @@ struct Scenario: Sendable {
     }
 
     /// The input from which the cases of a scenario are made.
-    struct Wish: Sendable {
+    struct Selection: Sendable {
         let form: Options.Form
         /// The first seed.
         let seed: UInt64
@@ -52,17 +52,17 @@ struct Scenario: Sendable {
     let weight: Int
     /// The number of its cases that are tried in the short form; nil for all.
     let sampleCount: Int?
-    let cases: @Sendable (Wish, Attempt) async throws -> [Case]
+    let cases: @Sendable (Selection, Attempt) async throws -> [Case]
 
     /// A scenario with cases that need no run of the program first.
-    init(_ name: String, weight: Int = 1, _ cases: @escaping @Sendable (Wish) -> [Case]) {
-        self.init(name, weight: weight, looking: { wish, _ in cases(wish) })
+    init(_ name: String, weight: Int = 1, _ cases: @escaping @Sendable (Selection) -> [Case]) {
+        self.init(name, weight: weight, looking: { selection, _ in cases(selection) })
     }
 
     /// A scenario with cases that come from a run of the program without faults.
     init(
         _ name: String, weight: Int = 1, sampleCount: Int? = nil,
-        looking cases: @escaping @Sendable (Wish, Attempt) async throws -> [Case]
+        looking cases: @escaping @Sendable (Selection, Attempt) async throws -> [Case]
     ) {
         self.name = name
         self.weight = weight

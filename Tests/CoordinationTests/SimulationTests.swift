@@ -46,7 +46,7 @@ struct SimulationTests {
         ])
     func mutantIsCaught(name: String) async throws {
         let mutant = try #require(Mutant.every.first { $0.name == name })
-        let report = try await onThread { Campaign(seeds: 0..<1_000, damagedBy: mutant, patience: 1).run() }
+        let report = try await onThread { Campaign(seeds: 0..<1_000, damagedBy: mutant, waitingTime: 1).run() }
         #expect(!report.failures.isEmpty, "a thousand schedules did not show the damage")
     }
 
@@ -75,7 +75,7 @@ struct SimulationTests {
     func shrinks() async throws {
         let mutant = try #require(
             Mutant.all.first { $0.name == "a take-over that does not ask whether the challenge was answered" })
-        let report = try await onThread { Campaign(seeds: 0..<1_000, damagedBy: mutant, patience: 1).run() }
+        let report = try await onThread { Campaign(seeds: 0..<1_000, damagedBy: mutant, waitingTime: 1).run() }
         let failure = try #require(report.failures.first)
         var coverage = Coverage()
         let schedule = Schedule(seed: failure.seed)

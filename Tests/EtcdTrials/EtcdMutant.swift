@@ -37,7 +37,7 @@
         ]
 
         /// The longest time of a trial, since a defect may have it wait for ever.
-        private static let patience = Duration.seconds(600)
+        private static let timeout = Duration.seconds(600)
 
         /// The names that are no defect's.
         static func unknown(among names: ArraySlice<String>) -> [String] {
@@ -60,7 +60,7 @@
                     OwnProgram.path, [program, own, "\(mutant.trial)"],
                     environment: ["SHAREDCORE_DEFECT": "\(mutant.defect)"])
                 let limit = Task {
-                    try await Task.sleep(for: patience)
+                    try await Task.sleep(for: timeout)
                     process.signal(.kill)
                 }
                 let end = await process.end()

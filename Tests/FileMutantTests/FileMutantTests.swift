@@ -28,7 +28,7 @@ struct FileMutantTests {
         "The trial is not what fails: without a defect each of these cases passes", .enabled(if: TestScope.isCheck),
         arguments: Control.all)
     func intact(control: Control) async throws {
-        let report = try await FileTrial.report(on: control.caseID, patience: TestTimeout.usual, arming: control.place)
+        let report = try await FileTrial.report(on: control.caseID, timeout: TestTimeout.usual, arming: control.place)
         #expect(report.word == "passed", "\(report.message.prefix(2000))")
     }
 

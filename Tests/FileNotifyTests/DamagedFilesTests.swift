@@ -102,7 +102,7 @@ struct DamagedFilesTests {
     func otherKindElsewhere(file: String, kind: OtherKind) async throws {
         let directory = try TemporaryDirectory()
         let path = try await group(in: directory)
-        let names = file == "bells" ? (0..<Bells.count).map { "bell-\($0)" } : [file]
+        let names = file == "bells" ? (0..<WakeChannels.count).map { "bell-\($0)" } : [file]
         for name in names {
             unlink(path + "/" + name)
             guard try kind.make(at: path + "/" + name) != nil else { return }

@@ -110,7 +110,7 @@ struct DeliveryExecutorTests {
     @Test("what one look has brought is offered to another thread before the next look, which may take long")
     func offeredJobs() throws {
         let counter = try EventCounter()
-        let executor = NewsExecutor(waking: counter)
+        let executor = UpdateExecutor(waking: counter)
         var wakes: [Bool] = []
         executor.runJobs {
             Task(executorPreference: executor) {}

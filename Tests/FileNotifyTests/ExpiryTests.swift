@@ -49,7 +49,7 @@ struct ExpiryTests {
         try await eventually("the first is waited for") { clock.nextWake == first }
         try await group.put("second", [1], lifetime: .expiring(after: .seconds(20)))
         try await group.delete("first")
-        group.local.news()
+        group.local.signalUpdates()
         #expect(clock.nextWake == first)
 
         clock.advance(to: first)

@@ -40,8 +40,10 @@ struct FrameTests {
 
     /// The bits that a process that observes these keys and names checks in a mask.
     private func bits(_ keys: [KeyPrefix] = [], _ names: [NotificationName] = []) -> UInt64 {
-        let bells = keys.map { Bells(listeningTo: $0) } + names.map { Bells(of: $0) }
-        return bells.reduce(0) { bits, bell in bits | bell.indices.reduce(0) { $0 | 1 << UInt64($1 % 64) } }
+        let wakeChannels = keys.map { WakeChannels(listeningTo: $0) } + names.map { WakeChannels(of: $0) }
+        return wakeChannels.reduce(0) { bits, wakeChannel in
+            bits | wakeChannel.indices.reduce(0) { $0 | 1 << UInt64($1 % 64) }
+        }
     }
 
     @Test("N4: the interest mask of a frame has the bits of what its record touches, and no others")
@@ -83,7 +85,7 @@ struct FrameTests {
         let effect = Effect(
             revision: Revision(rawValue: 1), time: BootInstant(nanoseconds: 1),
             body: .refused(SessionID(rawValue: 1), requestNumber: 1, failure))
-        #expect(Bells(of: effect).interestMask == 0)
+        #expect(WakeChannels(of: effect).interestMask == 0)
     }
 
     @Test("N4, S9: a compaction keeps the masks of what was committed while it ran")

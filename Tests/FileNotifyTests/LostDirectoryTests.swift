@@ -299,7 +299,7 @@ struct LostDirectoryTests {
             let changed = Effect(
                 revision: effect.revision, time: effect.time,
                 body: .committed(session, requestNumber: number, [.put(key, other, lifetime)]))
-            let frame = last.chain.frame(try changed.payload(), interest: Bells(of: changed).interestMask)
+            let frame = last.chain.frame(try changed.payload(), interest: WakeChannels(of: changed).interestMask)
             try journal.file.write(frame, at: last.offset)
         }
     }

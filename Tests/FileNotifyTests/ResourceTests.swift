@@ -14,7 +14,7 @@ struct ResourceTests {
     /// stands as a line in what the system says of the descriptor that all of them share.
     private func watchedBells(of path: String) throws -> Int {
         let group = try Directory(path: path)
-        let bells = try group.names().filter { $0.hasPrefix("bell-") }.map { name in
+        let wakeChannels = try group.names().filter { $0.hasPrefix("bell-") }.map { name in
             try FileStatus(ofPath: path + "/" + name).identity.number
         }
         let descriptors = "/proc/self/fdinfo"
@@ -27,7 +27,7 @@ struct ResourceTests {
                 guard line.hasPrefix("inotify "), let start = line.firstRange(of: " ino:")?.upperBound else {
                     return false
                 }
-                return UInt64(line[start...].prefix { $0 != " " }, radix: 16).map(bells.contains) ?? false
+                return UInt64(line[start...].prefix { $0 != " " }, radix: 16).map(wakeChannels.contains) ?? false
             }
             return sum + watched.count
         }

@@ -5,7 +5,7 @@ package import Lifecycle
 package struct ConnectivitySimulation {
     package static let kinds = ConnectivityEvent.Kind.allCases
 
-    private(set) var judge: ConnectivityJudge
+    private(set) var judge: ConnectivityValidator
     private var machine: ConnectivityMachine
     private var random: SeededRandom
     private var now = BootInstant(nanoseconds: 1_000_000_000_000)
@@ -14,7 +14,7 @@ package struct ConnectivitySimulation {
     private var isAfterKeepAlive = false
 
     /// Runs the schedule of a seed.
-    package static func run(seed: UInt64, _ mutant: ConnectivityMutant? = nil) -> ConnectivityJudge {
+    package static func run(seed: UInt64, _ mutant: ConnectivityMutant? = nil) -> ConnectivityValidator {
         var simulation = ConnectivitySimulation(seed: seed, mutant)
         for _ in 0..<60 where simulation.judge.breaches.isEmpty { simulation.step() }
         simulation.rest()
@@ -29,7 +29,7 @@ package struct ConnectivitySimulation {
         mutant?.changeRules?(&rules)
         machine = ConnectivityMachine(
             startingIn: position, isRegistered: position.connectivity == .connected, rules: rules, seed: seed)
-        judge = ConnectivityJudge(startingIn: position)
+        judge = ConnectivityValidator(startingIn: position)
     }
 
     private mutating func chance(_ share: UInt64) -> Bool { random.next() % share == 0 }

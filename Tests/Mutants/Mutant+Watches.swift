@@ -6,7 +6,7 @@ extension Mutant {
     static let watches: [Mutant] = [
         Mutant("begins a watch where its news are", caughtBy: "W1") { damage in
             damage.watch = { group, prefixes, start throws(SharedCoreError) in
-                guard case .now = start, let late = LateNews.of(group) else {
+                guard case .now = start, let late = LateUpdates.of(group) else {
                     return try await group.watch(prefixes, from: start)
                 }
                 return try await group.watch(prefixes, from: .after(late.told.revision))
@@ -14,7 +14,7 @@ extension Mutant {
         },
         Mutant("begins a watch with what its news have told", caughtBy: "W1") { damage in
             damage.watch = { group, prefixes, start throws(SharedCoreError) in
-                guard case .snapshot = start, let late = LateNews.of(group) else {
+                guard case .snapshot = start, let late = LateUpdates.of(group) else {
                     return try await group.watch(prefixes, from: start)
                 }
                 let inner = try await group.watch(prefixes, from: .after(late.told.revision))
@@ -36,7 +36,7 @@ extension Mutant {
         Mutant("does nothing in `sync`", caughtBy: "W5") { damage in
             damage.sync = { _ in }
             damage.get = { group, key, consistency throws(SharedCoreError) in
-                guard consistency == .causal, let late = LateNews.of(group) else {
+                guard consistency == .causal, let late = LateUpdates.of(group) else {
                     return try await group.get(key, consistency: consistency)
                 }
                 return late.told.entries.first { $0.key == key }
@@ -49,7 +49,7 @@ extension Mutant {
                     next: { () async throws(SharedCoreError) -> WatchEvent? in
                         while let event = try await inner.next() {
                             // Neither the changes nor that it has lagged.
-                            guard let late = LateNews.of(group), event.revision > late.told.revision,
+                            guard let late = LateUpdates.of(group), event.revision > late.told.revision,
                                 late.end.map({ event.revision <= $0 }) ?? true
                             else { return event }
                         }

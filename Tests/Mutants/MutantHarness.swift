@@ -40,7 +40,7 @@ private struct MutantTestGroup: ConformanceGroup {
         var requirements = requirements
         if place != nil { requirements.features.remove(.batonBytes) }
         let inner = try await damage.open(space, description, requirements)
-        LateNews.forget(inner)
+        LateUpdates.forget(inner)
         return MutantGroup(inner, damage: damage, limits: limits, place: place)
     }
 
@@ -56,7 +56,7 @@ private struct MutantTestGroup: ConformanceGroup {
 
     /// News in memory are never late; a damage may go on from what the handle had been told.
     func delay(_ handle: any SharedGroup, by time: Duration) async throws {
-        try await LateNews.note(of: inner(handle), isBeginning: time > .zero)
+        try await LateUpdates.note(of: inner(handle), isBeginning: time > .zero)
     }
 
     private func inner(_ handle: any SharedGroup) throws -> MemoryGroup {
@@ -66,15 +66,15 @@ private struct MutantTestGroup: ConformanceGroup {
 }
 
 /// What handles had been told when their news began to be late, for damages that go on from there.
-struct LateNews: Sendable {
+struct LateUpdates: Sendable {
     /// The content that the handle had been told.
     let told: Snapshot
     /// The revision when its news ceased to be late; nil until then.
     var end: Revision?
 
-    private static let all = Box<[SessionID: LateNews]>([:])
+    private static let all = Box<[SessionID: LateUpdates]>([:])
 
-    static func of(_ group: MemoryGroup) -> LateNews? { all.value[group.session.id] }
+    static func of(_ group: MemoryGroup) -> LateUpdates? { all.value[group.session.id] }
 
     /// Sessions of other groups have the same numbers.
     static func forget(_ group: MemoryGroup) { all.update { $0[group.session.id] = nil } }
@@ -83,7 +83,7 @@ struct LateNews: Sendable {
         let present = try await group.list(.all)
         all.update { all in
             if isBeginning {
-                all[group.session.id] = LateNews(told: present)
+                all[group.session.id] = LateUpdates(told: present)
             } else {
                 all[group.session.id]?.end = present.revision
             }

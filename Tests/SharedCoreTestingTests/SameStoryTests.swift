@@ -8,7 +8,7 @@ import Testing
 struct SameStoryTests {
     @Test("It is the same to the nanosecond")
     func repeatable() async throws {
-        var stories: Set<[TimelineEntry]> = []
+        var timelineEvents: Set<[TimelineEntry]> = []
         for _ in 0..<20 {
             let group = SimulatedGroup(seed: 7)
             let app = try await group.main("app")
@@ -22,14 +22,14 @@ struct SameStoryTests {
             try group.server.receive("Lunch?", as: "1")
             _ = try await call.value
             try await group.advance(by: .seconds(60))
-            stories.insert(try await group.timeline().entries)
+            timelineEvents.insert(try await group.timeline().entries)
         }
-        #expect(stories.count == 1)
+        #expect(timelineEvents.count == 1)
     }
 
     @Test("Also when twenty Executors ask at the same instant")
-    func crowd() async throws {
-        var stories: Set<[TimelineEntry]> = []
+    func burst() async throws {
+        var timelineEvents: Set<[TimelineEntry]> = []
         var orders: Set<[Int]> = []
         for _ in 0..<20 {
             let group = SimulatedGroup(seed: 7)
@@ -50,10 +50,10 @@ struct SameStoryTests {
             }
             for call in calls { try await call.value }
             try await group.advance(by: .seconds(60))
-            stories.insert(try await group.timeline().entries)
+            timelineEvents.insert(try await group.timeline().entries)
             orders.insert(answered.all)
         }
-        #expect(stories.count == 1)
+        #expect(timelineEvents.count == 1)
         #expect(orders.count == 1)
     }
 

@@ -7,7 +7,7 @@ import Testing
 struct TimelineTests {
     private let group = SimulatedGroup()
 
-    private func story() async throws -> RecordedTimeline {
+    private func timelineEvent() async throws -> RecordedTimeline {
         let app = try await group.main("app")
         try await app.start()
         try await app.stop()
@@ -16,14 +16,14 @@ struct TimelineTests {
 
     @Test("Entries are expected in their order, with others between them")
     func order() async throws {
-        let timeline = try await story()
+        let timeline = try await timelineEvent()
         try timeline.expect(("app", .acquired), ("app", .released))
         try timeline.expect(("app", .acquired), ("app", .coreStarted), ("app", .coreStopped), ("app", .released))
     }
 
     @Test("What is missing is told, with what came before it and the whole timeline")
     func missing() async throws {
-        let timeline = try await story()
+        let timeline = try await timelineEvent()
         let wrongOrder = #expect(throws: TimelineMismatch.self) {
             try timeline.expect(("app", .released), ("app", .acquired))
         }
@@ -36,7 +36,7 @@ struct TimelineTests {
 
     @Test("What must not be there is told")
     func unwanted() async throws {
-        let timeline = try await story()
+        let timeline = try await timelineEvent()
         try timeline.expectNone(of: .killed, .overlap)
         #expect(throws: TimelineMismatch.self) { try timeline.expectNone(of: .killed, .released) }
     }
@@ -58,7 +58,7 @@ struct TimelineTests {
 
     @Test("C1, C15: a broken rule and two cores at once are told")
     func rules() async throws {
-        try await story().expectRulesHold()
+        try await timelineEvent().expectRulesHold()
         // A Main with a session that ends while its core goes on in a living process.
         let script = CoreScript()
         script.hang(at: .stop)

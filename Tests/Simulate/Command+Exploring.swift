@@ -13,7 +13,7 @@ extension Command {
             if let violation = report.violation {
                 isWell = false
                 print("  \(violation), after:")
-                for line in report.story { print("    \(line)") }
+                for line in report.timelineEvent { print("    \(line)") }
             }
         }
         return isWell

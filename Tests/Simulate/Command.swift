@@ -145,7 +145,7 @@ extension Command {
         var survivors = 0
         for mutant in mutant.map({ [$0] }) ?? Mutant.every {
             let limit = schedules ?? 100_000
-            let report = Campaign(seeds: first..<first + limit, damagedBy: mutant, patience: 1).run()
+            let report = Campaign(seeds: first..<first + limit, damagedBy: mutant, waitingTime: 1).run()
             if let failure = report.failures.first {
                 print("caught after \(report.schedules) schedules: \(mutant.name) (\(failure.violation))")
             } else {
@@ -159,7 +159,8 @@ extension Command {
 
 extension Command {
     /// Runs schedules on all workers. Each worker takes the next part when it is done with one.
-    func campaign(_ schedules: UInt64, damagedBy mutant: Mutant? = nil, patience: Int = 10) async -> Campaign.Report {
+    func campaign(_ schedules: UInt64, damagedBy mutant: Mutant? = nil, waitingTime: Int = 10) async -> Campaign.Report
+    {
         let end = first + schedules
         let next = Counter(first)
         let part: UInt64 = 250
@@ -168,11 +169,11 @@ extension Command {
             for _ in 0..<workers {
                 group.addTask {
                     var sum = Campaign.Report()
-                    while sum.failures.count < patience {
+                    while sum.failures.count < waitingTime {
                         let start = next.take(part)
                         guard start < end else { break }
                         let seeds = start..<min(start + part, end)
-                        sum.add(Campaign(seeds: seeds, damagedBy: mutant, patience: patience).run())
+                        sum.add(Campaign(seeds: seeds, damagedBy: mutant, waitingTime: waitingTime).run())
                     }
                     return sum
                 }

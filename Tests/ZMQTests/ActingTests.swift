@@ -15,7 +15,7 @@ extension ZMQTests {
         private actor Counter {
             nonisolated let thread: SocketThread
             nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
-            private let duty = SocketThread.Duty()
+            private let pollSource = SocketThread.PollSource()
             private(set) var count = 0
             private(set) var turnCount = 0
             private let isInside = Atomic(false)
@@ -26,11 +26,11 @@ extension ZMQTests {
             }
 
             func begin() {
-                duty.turn = { [unowned self] in self.assumeIsolated { $0.turn() } }
-                thread.take(duty)
+                pollSource.turn = { [unowned self] in self.assumeIsolated { $0.turn() } }
+                thread.take(pollSource)
             }
 
-            func end() { duty.isOver = true }
+            func end() { pollSource.isOver = true }
 
             private func turn() {
                 enter()

@@ -21,8 +21,8 @@ extension ZMQTests {
             let (standard, least) = (ClientMemory(), ClientMemory(byteCount: HubOptions.leastClientMemory))
             #expect(HubOptions(group: "g", storage: .memory(MemorySpace()), endpoints: []).clientMemory == 54 << 20)
             #expect(standard.answerByteCount == 16 << 20 && least.answerByteCount == 2 << 20)
-            #expect(standard.newsCount == 256 && least.newsCount == 32)
-            #expect(ClientMemory(byteCount: 1 << 40).newsCount == Door.queueLimit)
+            #expect(standard.updateCount == 256 && least.updateCount == 32)
+            #expect(ClientMemory(byteCount: 1 << 40).updateCount == HubListener.queueLimit)
             #expect(HubOptions.leastClientMemory == 26 << 20)
             for (seconds, count) in [(0, 2), (32, 3), (1_600, 52), (86_400, 64)] {
                 #expect(RelayThread.streamByteCount(after: .seconds(seconds)) >> 10 == count)
@@ -53,7 +53,7 @@ extension ZMQTests {
         ) async throws -> [Socket] {
             // Topics of 8 bytes that share no prefix take the most memory.
             let listener = try connect(.subscriber, stage, to: stream)
-            try listener.set(.subscribe, StreamMessage.newsTopic)
+            try listener.set(.subscribe, StreamMessage.updatesTopic)
             for _ in 0..<20 {
                 try listener.set(.subscribe, (0..<8).map { _ in UInt8.random(in: 128...255) })
             }

@@ -50,9 +50,9 @@ extension ZMQTests {
             defer { armed.disarm() }
             let reading = Task { try await client.get("k") }
             _ = try await hub.next()
-            var news = News(after: hub.revision)
-            news.effects = [[0xFF]]
-            hub.publish(news)
+            var updates = Updates(after: hub.revision)
+            updates.effects = [[0xFF]]
+            hub.publish(updates)
             try await expect(.corrupt, from: "a read that was on its way") {
                 try await withTimeout(TestTimeout.usual, "the read ends") { try await reading.value }
             }
@@ -78,7 +78,7 @@ extension ZMQTests {
             let client = try await withTimeout(TestTimeout.usual, "the join ends") { try await opening.value }
             #expect(hub.hellos.count == 2)
 
-            hub.publish(try await hub.put("k", [UInt8](repeating: 1, count: Wire.newsFrameByteLimit)))
+            hub.publish(try await hub.put("k", [UInt8](repeating: 1, count: Wire.updatesFrameByteLimit)))
             try await hub.echoAgain()
             let isRead = Box(false)
             let reading = Task {
@@ -86,7 +86,7 @@ extension ZMQTests {
                 return try await client.get("k")?.value.count
             }
             try await hub.serve(until: "what the frame held is asked for, and read") { isRead.value }
-            #expect(try await reading.value == Wire.newsFrameByteLimit)
+            #expect(try await reading.value == Wire.updatesFrameByteLimit)
             let closing = Task { await client.close() }
             hub.answer(try await hub.nextClose(), .done)
             await closing.value

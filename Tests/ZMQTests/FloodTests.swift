@@ -14,7 +14,7 @@ extension ZMQTests {
     struct FloodTests {
         /// The work of a hub that must proceed during a flood: in a task of its own, or in turn with the requests.
         enum Work: CaseIterable {
-            case durableCommit, commitAfterCompaction, commitOfFullDisk, news, keys, joining
+            case durableCommit, commitAfterCompaction, commitOfFullDisk, updates, keys, joining
         }
 
         @Test(
@@ -64,7 +64,7 @@ extension ZMQTests {
                 case .durableCommit, .commitAfterCompaction, .commitOfFullDisk: _ = try await client.put("k", [1])
                 case .keys: try await service.allow([:])
                 case .joining: await (try await stage.client()).close()
-                case .news:
+                case .updates:
                     _ = try await client.put("k", [1])
                     _ = try await watch.next()
                 }

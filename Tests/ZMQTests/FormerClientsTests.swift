@@ -73,7 +73,7 @@ extension ZMQTests {
                 anew >= start.advanced(by: FormerClients.timeout),
                 "the clients may have heard of no hub before this one")
             next = nil
-            try await eventually("it is gone") { try HubSeat.ofSocket(socket) == .free }
+            try await eventually("it is gone") { try HubEndpointState.ofSocket(socket) == .free }
             try expectSame(former, "was let go")
 
             let taken = try StreamListener(host: "127.0.0.1", port: 0)
@@ -94,7 +94,7 @@ extension ZMQTests {
                     lock?.announce(onMemory: true)
                 }
                 lock = nil
-                #expect(try HubSeat.ofSocket(socket) == .abandoned)
+                #expect(try HubEndpointState.ofSocket(socket) == .abandoned)
                 try expectSame(former, "was killed")
             }
         }
@@ -114,7 +114,7 @@ extension ZMQTests {
             Directory.removeWithFiles(path: stage.files)
             #expect(await failure.value().code == .unavailable)
             await hub.stop()
-            let seat = try HubSeat.ofSocket(stage.directory.path(of: "hub"))
+            let seat = try HubEndpointState.ofSocket(stage.directory.path(of: "hub"))
             #expect(seat == .abandoned, "its clients start another one")
             let left = try expectSome(try record(), "a record").formerClients
             #expect(left == FormerClients(ofMemory: true, ofFiles: false))

@@ -130,18 +130,18 @@ extension ZMQTests {
             let launcher = try launcher("\(script)\necho $$ > pid; kill -STOP $$")
             try letGo()
             let place = stage.directory.path(of: "pid")
-            let (error, patience) = try await withEnoughPatience(toWrite: place) { patience in
+            let (error, timeout) = try await withEnoughTime(toWrite: place) { timeout in
                 let start = HubStart(
                     path: stage.directory.path(of: "hub"), launcher: launcher, isReplacement: false,
-                    since: SystemClock().now(), timeout: patience)
+                    since: SystemClock().now(), timeout: timeout)
                 return await #expect(throws: SharedCoreError.self) {
-                    _ = try await withTimeout(patience + TestTimeout.usual, "the start is given up") {
+                    _ = try await withTimeout(timeout + TestTimeout.usual, "the start is given up") {
                         try await SerialThread(name: "start").run { () throws(SharedCoreError) in try start.step() }
                     }
                 }
             }
             #expect(error?.code == .unavailable, "\(String(describing: error))")
-            let sentence = "did not end within \(patience.components.seconds) s and was killed"
+            let sentence = "did not end within \(timeout.components.seconds) s and was killed"
             #expect(error?.message.contains(sentence) == true, "\(String(describing: error))")
             let text = try String(contentsOfFile: place, encoding: .utf8)
             let pid = try #require(Int32(text.dropLast()))
@@ -285,7 +285,7 @@ extension ZMQTests {
             await #expect(throws: SharedCoreError.self) {
                 _ = try await stage.hub(at: [stage.endpoint, .tcp(host: "127.0.0.1", port: port)])
             }
-            #expect(try HubSeat.ofSocket(stage.directory.path(of: "hub")) == .free)
+            #expect(try HubEndpointState.ofSocket(stage.directory.path(of: "hub")) == .free)
         }
 
         /// True if this process has a thread that talks to a hub.

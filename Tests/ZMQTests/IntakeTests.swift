@@ -164,7 +164,7 @@ extension ZMQTests {
                 var message = IncomingMessage()
                 message.frames = [[number]]
                 message.peer = PeerAddress(text: "", user: key)
-                intake.append(message, from: HubAddress(door: 0, connection: [connection]))
+                intake.append(message, from: HubAddress(hubListener: 0, connection: [connection]))
             }
             /// Serves turns of some milliseconds each, and returns their connections.
             func serve(_ costs: Int...) throws -> [UInt8] {
@@ -217,7 +217,7 @@ extension ZMQTests {
             func append(_ connection: UInt8) {
                 var message = IncomingMessage()
                 message.frames = [[connection]]
-                intake.append(message, from: HubAddress(door: 0, connection: [connection]))
+                intake.append(message, from: HubAddress(hubListener: 0, connection: [connection]))
             }
             // A hello, the request, and what it has missed.
             for _ in 0..<3 { append(0) }
@@ -378,7 +378,7 @@ extension ZMQTests {
             let client = try await stage.client()
             let listener = try Socket(.subscriber, for: stage.endpoint.stream().description)
             defer { listener.close() }
-            try listener.set(.subscribe, StreamMessage.newsTopic)
+            try listener.set(.subscribe, StreamMessage.updatesTopic)
             try listener.set(.subscribe, StreamMessage.beaconTopic)
             try listener.connect()
             var heard: [StreamMessage] = []
@@ -386,25 +386,30 @@ extension ZMQTests {
                 while let frame = listener.receive(upTo: 1)?.frames.first { heard.append(try StreamMessage(frame)) }
                 return heard.contains { message in
                     switch message {
-                    case .news(let news, _): news.after.rawValue + UInt64(news.effects.count) >= wanted.rawValue
+                    case .updates(let updates, _):
+                        updates.after.rawValue + UInt64(updates.effects.count) >= wanted.rawValue
                     case .beacon(let revision, _): revision >= wanted
                     case .armed: false
                     }
                 }
             }
-            let isNews = { (message: StreamMessage) in
-                if case .news(let news, _) = message { !news.effects.isEmpty } else { false }
+            let isUpdates = { (message: StreamMessage) in
+                if case .updates(let updates, _) = message { !updates.effects.isEmpty } else { false }
             }
             try await eventually("the stream is heard") {
                 let revision = try await client.put("small", [1]).revision
-                return try hears(revision) && heard.contains(where: isNews)
+                return try hears(revision) && heard.contains(where: isUpdates)
             }
             heard = []
             let large = try await client.put("large", [UInt8](repeating: 7, count: 65 << 10)).revision
             try await eventually("the large one is told of") { try hears(large) }
-            #expect(!heard.contains(where: isNews), "what is heard of a large value")
+            #expect(!heard.contains(where: isUpdates), "what is heard of a large value")
             let isGap = { (message: StreamMessage) in
-                if case .news(let news, _) = message { news.effects.isEmpty && news.after >= large } else { false }
+                if case .updates(let updates, _) = message {
+                    updates.effects.isEmpty && updates.after >= large
+                } else {
+                    false
+                }
             }
             #expect(heard.contains(where: isGap))
             #expect(try await client.get("large")?.value.count == 65 << 10)

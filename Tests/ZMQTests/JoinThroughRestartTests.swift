@@ -58,6 +58,6 @@ extension HubLink {
 extension HubService {
     /// Echoes a client's mark, as it does when it sees the subscription.
     fileprivate func echo(_ mark: [UInt8]) {
-        for door in doors { _ = door.stream.send([StreamMessage.armed(mark).bytes]) }
+        for hubListener in hubListeners { _ = hubListener.stream.send([StreamMessage.armed(mark).bytes]) }
     }
 }

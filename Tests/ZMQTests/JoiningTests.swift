@@ -40,7 +40,7 @@ extension ZMQTests {
                 return
             }
             #expect(next.request.number == question.request.number + 1)
-            hub.answer(next, .current(hub.revision, News(after: hub.revision)))
+            hub.answer(next, .current(hub.revision, Updates(after: hub.revision)))
             _ = try await reading.value
             await leave()
         }
@@ -50,13 +50,13 @@ extension ZMQTests {
             try await hub.admit()
             let (question, _) = try await hub.nextCatchUp()
             let (revision, records) = (hub.revision, try hub.state())
-            let news = try await hub.put("k", [1])
-            hub.publish(news)
+            let updates = try await hub.put("k", [1])
+            hub.publish(updates)
             try await eventually("the news is heard") { await link.announced == hub.revision }
             hub.answer(question, .snapshot(revision), records: records)
             let (missing, known) = try await hub.nextCatchUp()
             #expect(known == revision)
-            hub.answer(missing, .current(hub.revision, news))
+            hub.answer(missing, .current(hub.revision, updates))
             _ = try await joined()
             try await eventually("the replica has it") { await link.replica?.read { $0.revision } == hub.revision }
             await leave()
@@ -68,13 +68,13 @@ extension ZMQTests {
             let (question, _) = try await hub.nextCatchUp()
             // A message that is published before this second echo may be lost.
             let (revision, records) = (hub.revision, try hub.state())
-            let news = try await hub.put("k", [1])
+            let updates = try await hub.put("k", [1])
             try await hub.echo()
             try await eventually("it is heard") { await link.isHeardAnew }
             hub.answer(question, .snapshot(revision), records: records)
             let (missing, known) = try await hub.nextCatchUp()
             #expect(known == revision)
-            hub.answer(missing, .current(hub.revision, news))
+            hub.answer(missing, .current(hub.revision, updates))
             _ = try await joined()
             await leave()
         }
@@ -108,7 +108,7 @@ extension ZMQTests {
                 let next = try await hub.next("a sign of life")
                 switch next.request.body {
                 case .keepAlive: kept += 1
-                case .read, .catchUp: hub.answer(next, .current(hub.revision, News(after: hub.revision)))
+                case .read, .catchUp: hub.answer(next, .current(hub.revision, Updates(after: hub.revision)))
                 default: Issue.record("asked: \(next.request.body)")
                 }
             }

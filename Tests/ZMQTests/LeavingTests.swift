@@ -79,7 +79,7 @@ extension ZMQTests {
             #expect(await client.link.closingTimeout == .seconds(1))
             let again = Task { try await client.get("k") }
             let question = try await hub.next("its next read")
-            hub.answer(question, .current(hub.revision, News(after: hub.revision)))
+            hub.answer(question, .current(hub.revision, Updates(after: hub.revision)))
             _ = await again.result
             #expect(await client.link.closingTimeout == .seconds(5))
             let closing = Task { await client.close() }
@@ -127,7 +127,7 @@ extension ZMQTests {
             let putting = Task { try await client.put("k", [1]) }
             let question = try await hub.next("its commit")
             let commit = Commit(revision: Revision(rawValue: hub.revision.rawValue + 1), changed: true)
-            hub.answer(question, .outcome(.committed(commit), at: commit.revision, News(after: hub.revision)))
+            hub.answer(question, .outcome(.committed(commit), at: commit.revision, Updates(after: hub.revision)))
             try await end(client, hub, putting)
             let outcome = try await withTimeout(TestTimeout.usual, "the put ends") { await putting.result }
             if isProtected {

@@ -40,9 +40,9 @@ extension ZMQTests {
             try await hub.serve(until: "the start has returned") { await main.coreStarts == 1 }
             let armed = FailPoint.arm(isProtected ? "" : "link.faultCloses:fail")
             defer { armed.disarm() }
-            var news = News(after: hub.revision)
-            news.effects = [[0xFF]]
-            hub.publish(news)
+            var updates = Updates(after: hub.revision)
+            updates.effects = [[0xFF]]
+            hub.publish(updates)
             let ending = Task {
                 let end = await main.waitUntilEnded()
                 await main.stop()

@@ -230,8 +230,8 @@ extension ZMQTests {
         func hiddenTokens() async throws {
             let stage = try HubStage()
             let hub = try await stage.hub()
-            let news = HubEndpoint.ipc(path: stage.directory.path(of: "hub") + HubEndpoint.streamSuffix)
-            let stream = try Socket(.subscriber, for: news.description)
+            let updates = HubEndpoint.ipc(path: stage.directory.path(of: "hub") + HubEndpoint.streamSuffix)
+            let stream = try Socket(.subscriber, for: updates.description)
             try stream.set(.subscribe, [UInt8]())
             try stream.connect()
             let (token, name) = ([UInt8](1...32), "the one with a token")
@@ -382,7 +382,7 @@ extension ZMQTests {
                     try await ZMQGroup.openToRead(endpoint, group: "group", options: options).close()
                 } == expected)
             #expect(
-                await refusal { () throws(SharedCoreError) in _ = try HubSeat.ofSocket(link + "/place/hub") }
+                await refusal { () throws(SharedCoreError) in _ = try HubEndpointState.ofSocket(link + "/place/hub") }
                     == expected)
             if !isTrusted {
                 #expect(
@@ -453,7 +453,7 @@ extension ZMQTests {
             func refuse(_ connections: Range<UInt16>, after milliseconds: UInt64) -> [SharedCoreError] {
                 connections.compactMap { number in
                     reports.report(
-                        error, to: HubAddress(door: 0, connection: [UInt8(number >> 8), UInt8(number & 0xFF)]),
+                        error, to: HubAddress(hubListener: 0, connection: [UInt8(number >> 8), UInt8(number & 0xFF)]),
                         at: BootInstant(nanoseconds: 5_000_000_000 + milliseconds * 1_000_000))
                 }
             }

@@ -20,7 +20,7 @@ extension ZMQTests {
             nonisolated let isHeard = Atomic(false)
             private let flooded: (here: Socket, there: Socket)
             private let other: (here: Socket, there: Socket)
-            private let duty = SocketThread.Duty()
+            private let pollSource = SocketThread.PollSource()
 
             init(in place: TemporaryDirectory) throws {
                 thread = try SocketThread(name: "flooded")
@@ -36,13 +36,13 @@ extension ZMQTests {
 
             func begin() throws {
                 for _ in 0..<100 { _ = flooded.there.send([[1]]) }
-                duty.sockets = [flooded.here, other.here]
-                duty.turn = { [unowned self] in self.assumeIsolated { $0.turn() } }
-                for socket in duty.sockets { try thread.watch(socket.descriptor) }
-                thread.take(duty)
+                pollSource.sockets = [flooded.here, other.here]
+                pollSource.turn = { [unowned self] in self.assumeIsolated { $0.turn() } }
+                for socket in pollSource.sockets { try thread.watch(socket.descriptor) }
+                thread.take(pollSource)
             }
 
-            func end() { duty.isOver = true }
+            func end() { pollSource.isOver = true }
 
             private func turn() {
                 waitOnThread(atMost: TestTimeout.usual) { flooded.here.receive(upTo: 1) != nil }
@@ -81,7 +81,7 @@ extension ZMQTests {
             nonisolated let answerCount = Atomic(0)
             private let asking: Socket
             private let answering: Socket
-            private let duty = SocketThread.Duty()
+            private let pollSource = SocketThread.PollSource()
             private var name: [UInt8] = []
 
             init(in place: TemporaryDirectory) throws {
@@ -101,12 +101,12 @@ extension ZMQTests {
                 }
                 // No thread waits at the descriptor. The kernel also wakes no thread if a message was read before the
                 // woken thread ran.
-                duty.sockets = [asking]
-                duty.turn = { [unowned self] in self.assumeIsolated { $0.turn() } }
-                thread.take(duty)
+                pollSource.sockets = [asking]
+                pollSource.turn = { [unowned self] in self.assumeIsolated { $0.turn() } }
+                thread.take(pollSource)
             }
 
-            func end() { duty.isOver = true }
+            func end() { pollSource.isOver = true }
 
             private func turn() {
                 while asking.next(upTo: 1) != nil { answerCount.add(1, ordering: .sequentiallyConsistent) }
@@ -202,7 +202,7 @@ extension ZMQTests {
             nonisolated let isEnough = Atomic(false)
             private let input: Socket
             private let output: Socket
-            private let duty = SocketThread.Duty()
+            private let pollSource = SocketThread.PollSource()
 
             init() throws {
                 thread = try SocketThread(name: "flooded")
@@ -214,14 +214,14 @@ extension ZMQTests {
 
             func begin() throws {
                 try thread.watch(input.descriptor)
-                duty.sockets = [input]
-                duty.turn = { [unowned self] in self.assumeIsolated { $0.turn() } }
-                thread.take(duty)
+                pollSource.sockets = [input]
+                pollSource.turn = { [unowned self] in self.assumeIsolated { $0.turn() } }
+                thread.take(pollSource)
             }
 
             func flood() { _ = output.send([[1]]) }
 
-            func end() { duty.isOver = true }
+            func end() { pollSource.isOver = true }
 
             private func turn() {
                 guard input.next(upTo: 1) != nil else { return }

@@ -27,13 +27,13 @@ extension GrowthFigures {
     /// The time for which processes are watched at rest.
     private static let restDuration = Duration.seconds(2)
     /// The most checks whether processes rest, and whether they have seen all, on a machine that is busy.
-    private static let lookLimit = 10
+    private static let listLimit = 10
 
     /// Processes that observe, and one that posts, each time when all have heard the post before.
     func audience(
         _ name: String, processes: Int, observers: Int, _ pick: @escaping @Sendable (PostSample) -> Double
     ) -> (Figure.Measurement, BenchMeter) {
-        let meter = crowd(name, of: processes) { _, process in try await process.numbers(after: "observe \(observers)")
+        let meter = burst(name, of: processes) { _, process in try await process.numbers(after: "observe \(observers)")
         }
         return (
             {
@@ -59,7 +59,7 @@ extension GrowthFigures {
     func herd(
         _ name: String, of processes: Int, _ pick: @escaping @Sendable (HerdSample) -> [Double]
     ) -> (Figure.Measurement, BenchMeter) {
-        let meter = crowd(name, of: processes) { number, process in try await process.numbers(after: "watch \(number)")
+        let meter = burst(name, of: processes) { number, process in try await process.numbers(after: "watch \(number)")
         }
         return (
             {
@@ -75,7 +75,7 @@ extension GrowthFigures {
                 var looks = 0
                 while try await seen(by: all) < seenBefore + Self.commitCount {
                     looks += 1
-                    guard looks < Self.lookLimit else {
+                    guard looks < Self.listLimit else {
                         throw BenchFailure(.unavailable, "a herd has not seen all of its commits")
                     }
                     after = try await restingSwitches(of: all)
@@ -112,7 +112,7 @@ extension GrowthFigures {
     private func restingSwitches(of processes: [ChildProcess]) async throws -> ThreadSwitches {
         let numbers = processes.map(\.pid)
         var known = try ThreadSwitches(of: numbers)
-        for _ in 0..<Self.lookLimit {
+        for _ in 0..<Self.listLimit {
             try await Task.sleep(for: .milliseconds(300))
             let now = try ThreadSwitches(of: numbers)
             if now.count(since: known) <= 2 + processes.count / 2 { return now }
@@ -130,7 +130,7 @@ extension GrowthFigures {
     }
 
     /// Processes that have their orders, after their hub if there is one, and one more process at the end.
-    private func crowd(
+    private func burst(
         _ name: String, of count: Int, _ begin: @escaping @Sendable (Int, ChildProcess) async throws -> Void
     ) -> BenchMeter {
         BenchMeter { [programs, stage] in

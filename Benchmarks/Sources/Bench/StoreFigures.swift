@@ -17,7 +17,8 @@ struct StoreFigures: Sendable {
 
     func figure(_ name: String, rounds: Int?) async throws -> Figure {
         switch name {
-        case "notify.oneway": try make(name, order: "oneway 100", rounds: rounds ?? 20, limit: .news, peers: .notifying)
+        case "notify.oneway":
+            try make(name, order: "oneway 100", rounds: rounds ?? 20, limit: .signalUpdates, peers: .notifying)
         case "store.get": try make(name, order: "get 50", rounds: rounds ?? 20, limit: .look, peers: .storing)
         case "store.get.causal": try make(name, order: "look 50", rounds: rounds ?? 20, limit: .causalLook, peers: [])
         case "store.put": try make(name, order: "put 100", rounds: rounds ?? 20, limit: .put, peers: .storing)
@@ -70,7 +71,7 @@ struct StoreFigures: Sendable {
             }
         }
         var beside: [Figure.Rival] = []
-        if limit == .news, !stage.isOnServer {
+        if limit == .signalUpdates, !stage.isOnServer {
             beside.append(
                 rival("futex in shared memory, in C", "oneway 100") { [programs, stage] in
                     try await programs.measuring(.limits, "futex", try stage.place("limit"))
@@ -104,13 +105,13 @@ struct StoreFigures: Sendable {
 extension StoreFigures {
     /// The least that something can take, measured in C.
     enum Limit: Sendable {
-        case news, look, causalLook, put, putOnDisk
+        case signalUpdates, look, causalLook, put, putOnDisk
 
         /// The name of the figure, and the order by which it is measured.
         func description(_ isBehindHub: Bool) -> (name: String, order: String) {
             switch self {
-            case .news where isBehindHub: ("a relay of two hops through libzmq, in C", "oneway 100")
-            case .news: ("inotify on a written byte, in C", "oneway 100")
+            case .signalUpdates where isBehindHub: ("a relay of two hops through libzmq, in C", "oneway 100")
+            case .signalUpdates: ("inotify on a written byte, in C", "oneway 100")
             case .look where isBehindHub: ("request and reply through libzmq, in C", "get 50")
             case .look, .causalLook: ("a load of the tail and a copy of 256 bytes, in C", "get 50")
             case .put where isBehindHub: ("request and reply through libzmq, in C", "put 100")
@@ -121,8 +122,8 @@ extension StoreFigures {
 
         func start(_ programs: BenchPrograms, in place: String, _ isBehindHub: Bool) async throws -> ChildProcess {
             switch self {
-            case .news where isBehindHub: try await programs.measuring(.messagingLimits, "relay", place)
-            case .news: try await programs.measuring(.limits, "inotify", place)
+            case .signalUpdates where isBehindHub: try await programs.measuring(.messagingLimits, "relay", place)
+            case .signalUpdates: try await programs.measuring(.limits, "inotify", place)
             case .look where isBehindHub, .put where isBehindHub:
                 try await programs.measuring(.messagingLimits, "request", place)
             case .look, .causalLook: try await programs.measuring(.limits, "look", place)

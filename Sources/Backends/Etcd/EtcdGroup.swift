@@ -23,28 +23,28 @@
         public let capabilities: Capabilities
 
         let feed: GroupFeed
-        let seat: Seat
+        let leasedSession: LeasedSession
         private let handle: GroupHandle
 
-        private init(feed: GroupFeed, seat: Seat, session: Session, capabilities: Capabilities) {
+        private init(feed: GroupFeed, leasedSession: LeasedSession, session: Session, capabilities: Capabilities) {
             self.feed = feed
-            self.seat = seat
+            self.leasedSession = leasedSession
             self.session = session
             self.capabilities = capabilities
             self.handle = GroupHandle(
                 of: session.id, at: "etcd", codesOfClosing: [.sessionEnded, .cancelled, .unavailable])
         }
 
-        public var lease: SessionLease? { seat.confirmation.lease }
+        public var lease: SessionLease? { leasedSession.confirmation.lease }
 
         deinit {
             guard !handle.isClosed else { return }
-            let (feed, seat) = (feed, seat)
+            let (feed, leasedSession) = (feed, leasedSession)
             // A watch may outlive its group's handle.
             if !EtcdDefect.forgottenWatch.isPresent {
                 feed.replica.finish(session.id, with: .sessionEnded(session.id))
             }
-            Task { await seat.leave(feed) }
+            Task { await leasedSession.leave(feed) }
         }
 
         /// Joins a group.
@@ -107,17 +107,17 @@
                     clock: options.clock, limits: options.limits, historyByteCount: options.historyByteCount,
                     requestTimeout: options.requestTimeout))
             do throws(SharedCoreError) {
-                let seat = try await Seat.take(in: feed, as: description, lease: options.lease)
+                let leasedSession = try await LeasedSession.take(in: feed, as: description, lease: options.lease)
                 // Waiting for the opening also brings the other participants' entries up to date.
-                guard try await feed.reach(Revision(rawValue: seat.id.rawValue)),
-                    let session = feed.replica.read({ $0.sessions[seat.id]?.session })
+                guard try await feed.reach(Revision(rawValue: leasedSession.id.rawValue)),
+                    let session = feed.replica.read({ $0.sessions[leasedSession.id]?.session })
                 else {
-                    await seat.leave(feed, releasing: false)
+                    await leasedSession.leave(feed, releasing: false)
                     throw SharedCoreError(.unavailable, "The cluster's updates do not arrive.", at: "open")
                 }
                 feed.removeLeftovers()
                 await feed.endDead()
-                return EtcdGroup(feed: feed, seat: seat, session: session, capabilities: capabilities)
+                return EtcdGroup(feed: feed, leasedSession: leasedSession, session: session, capabilities: capabilities)
             } catch {
                 cluster.feeds.release(feed)
                 throw error
@@ -193,7 +193,7 @@
         }
 
         public func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
-            try await within(seat.commits) { () throws(SharedCoreError) in
+            try await within(leasedSession.commits) { () throws(SharedCoreError) in
                 guard !Task.isCancelled else { throw .cancelled("commit") }
                 // Without space, due entries stay, and the request is evaluated nevertheless.
                 try await self.removeDue { $0 == .storageFull }
@@ -219,7 +219,7 @@
             try await bringUpToDate(.linearizable)
             try read { _ in }
             if case .after(let revision) = start {
-                try await within(seat.reads) { () throws(SharedCoreError) in
+                try await within(leasedSession.reads) { () throws(SharedCoreError) in
                     try await self.feed.recall(after: revision)
                 }
             }
@@ -240,17 +240,17 @@
 
         public func close() async {
             guard handle.close() else { return }
-            seat.reads.cancelAll()
+            leasedSession.reads.cancelAll()
             feed.replica.finish(session.id, with: nil)
             // The end of the session fences requests that are still on their way, so the commits learn their outcome.
             // If the cluster is unreachable, the close does not wait for it.
-            let isOver = await seat.leave(feed, releasing: false)
-            if !isOver { seat.commits.cancelAll() }
+            let isOver = await leasedSession.leave(feed, releasing: false)
+            if !isOver { leasedSession.commits.cancelAll() }
             // The commits learn their outcome from the feed.
-            let (feed, seat) = (feed, seat)
-            guard !seat.commits.isEmpty else { return feed.cluster.feeds.release(feed) }
+            let (feed, leasedSession) = (feed, leasedSession)
+            guard !leasedSession.commits.isEmpty else { return feed.cluster.feeds.release(feed) }
             Task {
-                await seat.commits.untilEmpty()
+                await leasedSession.commits.untilEmpty()
                 feed.cluster.feeds.release(feed)
             }
         }
@@ -277,7 +277,7 @@
         // MARK: - Private
 
         private func bringUpToDate(_ consistency: ReadConsistency) async throws(SharedCoreError) {
-            try await within(seat.reads) { () throws(SharedCoreError) in
+            try await within(leasedSession.reads) { () throws(SharedCoreError) in
                 try self.feed.check()
                 guard consistency == .linearizable else { return }
                 try await self.feed.catchUp()
@@ -341,7 +341,8 @@
             guard let state = feed.replica.read({ $0.sessions[session] }), let mark = EtcdSessionMark(state.backendData)
             else { return "its session is over" }
             if EtcdDefect.believedRecord.isPresent { return nil }
-            return SessionSocket.doubt(that: process.pid, hasSessionNamed: Seat.socketName(ofLease: mark.lease))
+            return SessionSocket.doubt(
+                that: process.pid, hasSessionNamed: LeasedSession.socketName(ofLease: mark.lease))
         }
     }
 

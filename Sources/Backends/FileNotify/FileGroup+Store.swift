@@ -106,7 +106,8 @@ extension FileGroup: QuietWatching {
         _ prefixes: [KeyPrefix], from start: WatchStart, isQuiet: Bool
     ) async throws(SharedCoreError) -> Watch {
         let listener = try await listen(
-            to: prefixes, prefixes.reduce(into: Bells()) { $0.formUnion(Bells(listeningTo: $1)) }, isQuiet: isQuiet)
+            to: prefixes, prefixes.reduce(into: WakeChannels()) { $0.formUnion(WakeChannels(listeningTo: $1)) },
+            isQuiet: isQuiet)
         return try handle.requireOpen(
             for: local.replica.watch(
                 prefixes, from: start, for: session.id, isParticipant: !local.isReadOnly,
@@ -143,7 +144,7 @@ extension FileGroup: QuietWatching {
     // MARK: - Notifier
 
     public func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation {
-        let listener = try await listen(to: [], Bells(of: name))
+        let listener = try await listen(to: [], WakeChannels(of: name))
         return try handle.requireOpen(
             for: local.replica.observe(
                 name, for: session.id, isParticipant: !local.isReadOnly,
@@ -159,10 +160,10 @@ extension FileGroup: QuietWatching {
 
     /// Begins to listen, unless the session is over.
     private func listen(
-        to prefixes: [KeyPrefix], _ bells: Bells, isQuiet: Bool = false
+        to prefixes: [KeyPrefix], _ wakeChannels: WakeChannels, isQuiet: Bool = false
     ) async throws(SharedCoreError) -> Listening.ID {
         try handle.requireOpen()
-        let listener = try await local.listen(to: prefixes, bells, isQuiet: isQuiet)
+        let listener = try await local.listen(to: prefixes, wakeChannels, isQuiet: isQuiet)
         do throws(SharedCoreError) {
             try local.replica.read { state throws(SharedCoreError) in try self.handle.requireSession(in: state) }
         } catch {

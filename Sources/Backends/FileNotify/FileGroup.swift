@@ -25,7 +25,7 @@ public final class FileGroup: SharedGroup {
     /// The threads that listen to the wake channels: a delivery changes threads once instead of twice. Nil for a group
     /// that does not listen to them, see ``capabilities``, and when the system has no thread or descriptor left for it.
     public var deliveryExecutor: (any TaskExecutor)? {
-        guard case .bells = local.wakeUpSource else { return nil }
+        guard case .wakeChannels = local.wakeUpSource else { return nil }
         return (try? NotificationService.shared())?.preferredExecutor()
     }
 

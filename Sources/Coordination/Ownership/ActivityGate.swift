@@ -63,11 +63,11 @@ final class ActivityGate: Sendable {
     ///   - revision: The revision up to which the participant knows the activities.
     ///   - decide: Called with true if the core is beginning an activity, or has begun one that the participant does
     ///     not know. It must return at once.
-    func decide(knowing revision: Revision, _ decide: (_ isBeginning: Bool) -> Wish) -> Wish {
+    func decide(knowing revision: Revision, _ decide: (_ isBeginning: Bool) -> OwnershipGoal) -> OwnershipGoal {
         state.withLock { state in
-            let wish = decide(state.callCount > 0 || state.begun > revision)
-            state.isClosing = !wish.wantsOwnership
-            return wish
+            let goal = decide(state.callCount > 0 || state.begun > revision)
+            state.isClosing = !goal.wantsOwnership
+            return goal
         }
     }
 

@@ -123,7 +123,7 @@ extension OwnershipMachine {
     private func handover(by standing: Standing<OwnerRecord>) -> OwnershipWaitReason {
         let owner = GroupOwner(standing)
         let wait = handoverWait.flatMap { $0.epoch == standing.claim ? $0 : nil }
-        if !insists, let activities = activities(holdingUp: standing, after: wait?.patience.elapsed ?? .zero) {
+        if !insists, let activities = activities(holdingUp: standing, after: wait?.waitingTime.elapsed ?? .zero) {
             return .activity(
                 activities.activities, of: owner, atMost: activities.bound + handoverLimit(of: standing))
         }

@@ -180,13 +180,13 @@ extension OwnershipView {
 package struct WakeWait: Hashable, Sendable {
     /// The rest whose end is awaited.
     package let rest: Revision
-    package var patience: RunningTime
+    package var waitingTime: RunningTime
     /// How long the wake had stood when it was repeated.
     package var remindedAt: Duration?
 
     package init(rest: Revision, from now: BootInstant) {
         self.rest = rest
-        patience = RunningTime(from: now)
+        waitingTime = RunningTime(from: now)
     }
 
     /// The next step of a wait for a Main that rests.
@@ -210,19 +210,19 @@ package struct WakeWait: Hashable, Sendable {
         }
         var counting = wait ?? WakeWait(rest: rest.claim, from: now)
         if counting.rest != rest.claim { counting = WakeWait(rest: rest.claim, from: now) }
-        counting.patience.count(to: now)
+        counting.waitingTime.count(to: now)
         defer { wait = counting }
         let half = bound / 2
-        let elapsed = counting.patience.elapsed
+        let elapsed = counting.waitingTime.elapsed
         guard wake.record.first != nil else {
             guard elapsed < half else { return .wakeAgain }
-            return .waits(until: counting.patience.nextCount(limit: half))
+            return .waits(until: counting.waitingTime.nextCount(limit: half))
         }
         let remindedAt = min(counting.remindedAt ?? elapsed, elapsed)
         counting.remindedAt = remindedAt
         let limit = max(bound, remindedAt + half)
         guard elapsed < limit else { return .isOver }
-        return .waits(until: counting.patience.nextCount(limit: limit))
+        return .waits(until: counting.waitingTime.nextCount(limit: limit))
     }
 }
 

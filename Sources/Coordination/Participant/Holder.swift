@@ -213,10 +213,12 @@ actor Holder {
 
     private func commit(_ transition: Transition) async throws(SharedCoreError) {
         var transaction = transition.transaction
-        for story in transition.stories {
+        for timelineEvent in transition.timelineEvents {
             let entry = TimelineEntry(
-                story.kind, by: store.session, epoch: story.epoch, other: story.other, from: story.from, to: story.to,
-                previous: story.previous, bound: story.bound, reason: story.reason, at: clock.now(),
+                timelineEvent.kind, by: store.session, epoch: timelineEvent.epoch, other: timelineEvent.other,
+                from: timelineEvent.from, to: timelineEvent.to,
+                previous: timelineEvent.previous, bound: timelineEvent.bound, reason: timelineEvent.reason,
+                at: clock.now(),
                 bootID: clock.bootID)
             try timeline.append(entry, to: &transaction)
             untrimmedCount += 1
@@ -226,7 +228,7 @@ actor Holder {
             let revision = try await store.commit(transaction).revision
             if let place = transition.place { environment.system.place(place) }
             // Main may have resumed before the read.
-            if transition.stories.last?.kind == .woken, let main { tell(main, wokenAt: revision) }
+            if transition.timelineEvents.last?.kind == .woken, let main { tell(main, wokenAt: revision) }
         } catch {
             guard error.code == .guardFailed || error.code == .outcomeUnknown else { throw error }
         }

@@ -93,7 +93,9 @@ extension Participant {
     }
 
     private func tellOfBaton(_ problem: String, of epoch: Revision) {
-        Task(executorPreference: executor) { await self.tell(Story(kind: .problem, epoch: epoch, reason: problem)) }
+        Task(executorPreference: executor) {
+            await self.tell(TimelineEvent(kind: .problem, epoch: epoch, reason: problem))
+        }
     }
 
     /// Tells the core the outcome of its baton, once that is known. The participant does not end before the core has

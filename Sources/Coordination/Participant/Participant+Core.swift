@@ -38,7 +38,7 @@ extension Participant {
                 try await Inbox(guarded, lifetime: lifetime).store(message)
             },
             reportProblem: { [weak self] problem in
-                await self?.tell(Story(kind: .problem, epoch: epoch, reason: problem))
+                await self?.tell(TimelineEvent(kind: .problem, epoch: epoch, reason: problem))
             })
         context.gate = ActivityGate { [wakeUp] in wakeUp.signal() }
         context.stopTimeout = options.stopTimeout
@@ -46,8 +46,8 @@ extension Participant {
         context.system = environment.system
         context.executor = environment.coreExecutor
         let watching = WitnessedRun(by: environment.witness)
-        intentions.coreBegins(at: clock.now())
-        let isForOthers = intentions.policy != nil
+        demandPolicy.coreBegins(at: clock.now())
+        let isForOthers = demandPolicy.policy != nil
         coreRun = CoreRun(
             in: context, core: makeCore, on: environment.coreExecutor,
             prepare: {
@@ -119,7 +119,7 @@ extension Participant {
     private func stopUnwantedCore() {
         guard end == nil, isCarryingOut, machine.core?.mayRun == true else { return }
         let now = clock.now()
-        decideWish(at: now)
+        decideGoal(at: now)
         guard let directive = machine.stopUnwanted(at: now) else { return watchPolicy() }
         obey(directive)
         publish()
@@ -129,7 +129,7 @@ extension Participant {
     func watchPolicy() {
         policyWatch?.cancel()
         policyWatch = nil
-        guard let due = intentions.policyIsDue, machine.core?.mayRun == true else { return }
+        guard let due = demandPolicy.policyIsDue, machine.core?.mayRun == true else { return }
         policyWatch = Task(executorPreference: executor) { [weak self, clock] in
             do throws(CancellationError) { try await clock.sleep(until: due) } catch { return }
             await self?.stopUnwantedCore()
@@ -169,7 +169,7 @@ extension Participant {
         switch report {
         case .started:
             machine.coreStarted(epoch)
-            intentions.coreStarted(at: clock.now())
+            demandPolicy.coreStarted(at: clock.now())
             trimTimeline()
         case .failed(let problem):
             stoppingSince = stoppingSince ?? clock.now()
@@ -190,10 +190,10 @@ extension Participant {
 
     /// Records why a core failed. Returns the text for the timeline.
     private func take(_ problem: CoreRun.Problem, of epoch: Revision) -> String {
-        if let rest = intentions.coreFailed(problem.text, isFinal: problem.isFinal, of: epoch, at: clock.now()) {
+        if let rest = demandPolicy.coreFailed(problem.text, isFinal: problem.isFinal, of: epoch, at: clock.now()) {
             machine.rest = rest
         }
-        return intentions.problem?.sentence ?? problem.text
+        return demandPolicy.problem?.sentence ?? problem.text
     }
 
     /// Reads the ownership because a write has shown that an epoch has ended.
@@ -229,7 +229,7 @@ extension Participant {
                         // This core may be the one that was superseded.
                         let isSuperseded = !history.supersededEpochs.isDisjoint(with: [epoch, other])
                         await tell(
-                            Story(
+                            TimelineEvent(
                                 kind: isSuperseded ? .supersededOverlap : .overlap, epoch: epoch, other: other,
                                 reason: isKnown && isLate
                                     ? "the lock of an ended process is still held"
@@ -244,7 +244,7 @@ extension Participant {
                 open = exiting.filter(remaining.contains)
             }
         } catch {
-            await tell(Story(kind: .problem, epoch: epoch, reason: "the witness cannot look: \(error)"))
+            await tell(TimelineEvent(kind: .problem, epoch: epoch, reason: "the witness cannot look: \(error)"))
         }
     }
 
@@ -286,7 +286,7 @@ extension Participant {
                 guard machine.holding?.epoch == epoch else { return watch.cancel() }
                 demand.apply(event)
                 // The demand is set only now: before the first event, the group seems to wait for nothing.
-                intentions.demand = demand
+                demandPolicy.demand = demand
                 wakeUp.signal()
             }
         } catch {
@@ -296,18 +296,18 @@ extension Participant {
     }
 
     /// Passes the present goal to the machine.
-    func decideWish(at now: BootInstant) {
+    func decideGoal(at now: BootInstant) {
         let activities = machine.holding.flatMap { machine.view.activities(of: $0.epoch) }
-        intentions.ownsAgain = machine.given?.isOffered ?? false
-        func wish(_ isBeginning: Bool) -> Wish {
-            intentions.wish(
+        demandPolicy.ownsAgain = machine.given?.isOffered ?? false
+        func goal(_ isBeginning: Bool) -> OwnershipGoal {
+            demandPolicy.goal(
                 holding: machine.holding?.epoch, core: machine.core, activities: activities, isBeginning: isBeginning,
                 at: now)
         }
-        machine.wish = coreRun?.gate.decide(knowing: machine.view.revision, wish) ?? wish(false)
-        machine.insists = intentions.insists
-        machine.waitsItsTurn = intentions.waitsItsTurn
-        guard intentions.policy == nil else { return }
+        machine.goal = coreRun?.gate.decide(knowing: machine.view.revision, goal) ?? goal(false)
+        machine.insists = demandPolicy.insists
+        machine.waitsItsTurn = demandPolicy.waitsItsTurn
+        guard demandPolicy.policy == nil else { return }
         demandWatch?.cancel()
         demandWatch = nil
     }

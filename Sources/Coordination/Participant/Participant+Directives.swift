@@ -14,14 +14,14 @@ extension Participant {
         }
         do throws(SharedCoreError) {
             try await attempt(directive)
-            if directive.isCommit || obstacle?.isCommit == false { obstacle = nil }
-            if obstacle == nil { troubleSince = nil }
+            if directive.isCommit || blockingFailure?.isCommit == false { blockingFailure = nil }
+            if blockingFailure == nil { troubleSince = nil }
         } catch {
             note(error)
             machine.refused(at: clock.now())
-            obstacle = Obstacle(
-                error: error, since: obstacle?.since ?? clock.now(),
-                isCommit: directive.isCommit || obstacle?.isCommit == true)
+            blockingFailure = BlockingFailure(
+                error: error, since: blockingFailure?.since ?? clock.now(),
+                isCommit: directive.isCommit || blockingFailure?.isCommit == true)
         }
     }
 
@@ -34,7 +34,7 @@ extension Participant {
             try await look(.causal)
         case .commit(let transition):
             if transition.acquires, store.session.role != .main, try await dropAnsweredNeeds() { return }
-            let givenUp = transition.stories.first { $0.kind == .coreGivenUp }?.epoch
+            let givenUp = transition.timelineEvents.first { $0.kind == .coreGivenUp }?.epoch
             // Before the commit, after which others may own.
             if let coreRun, coreRun.epoch == givenUp { coreRun.giveUp() }
             try await commit(transition)
@@ -95,7 +95,7 @@ extension Participant {
     /// and the read shows it.
     private func commit(_ transition: Transition) async throws(SharedCoreError) {
         var transaction = transition.transaction
-        for story in transition.stories { try await tell(story, in: &transaction) }
+        for timelineEvent in transition.timelineEvents { try await tell(timelineEvent, in: &transaction) }
         var consistency = ReadConsistency.causal
         let wasUnclear = machine.begins(transition)
         do throws(SharedCoreError) {
@@ -113,16 +113,17 @@ extension Participant {
     }
 
     /// Adds an entry of the timeline.
-    private func tell(_ story: Story, in transaction: inout Transaction) async throws(SharedCoreError) {
-        var previous = story.previous
-        if story.kind == .acquired {
+    private func tell(_ timelineEvent: TimelineEvent, in transaction: inout Transaction) async throws(SharedCoreError) {
+        var previous = timelineEvent.previous
+        if timelineEvent.kind == .acquired {
             let tenure = try await timeline.tenure()
             timeline.requireUnchanged(tenure, in: &transaction)
             previous = tenure?.previous
         }
         let entry = TimelineEntry(
-            story.kind, by: store.session, epoch: story.epoch, other: story.other, from: story.from, to: story.to,
-            previous: previous, bound: story.bound, reason: story.reason, at: clock.now(),
+            timelineEvent.kind, by: store.session, epoch: timelineEvent.epoch, other: timelineEvent.other,
+            from: timelineEvent.from, to: timelineEvent.to,
+            previous: previous, bound: timelineEvent.bound, reason: timelineEvent.reason, at: clock.now(),
             bootID: clock.bootID)
         try timeline.append(entry, to: &transaction)
         untrimmedCount += 1
@@ -130,10 +131,10 @@ extension Participant {
 
     /// Writes an entry that belongs to no transition to the timeline. It is information for users, so a failure is
     /// ignored.
-    func tell(_ story: Story) async {
+    func tell(_ timelineEvent: TimelineEvent) async {
         var transaction = Transaction()
         do throws(SharedCoreError) {
-            try await tell(story, in: &transaction)
+            try await tell(timelineEvent, in: &transaction)
             _ = try await store.commit(transaction)
             trimTimelineWhenDue()
         } catch {
@@ -143,13 +144,13 @@ extension Participant {
 
     /// Handles an ownership that was taken away, given up to another Main, or cannot be acquired again.
     func noticeLoss() async {
-        if let refusal = machine.refusal, intentions.notice(refusal) { await tell(refusal) }
+        if let refusal = machine.refusal, demandPolicy.notice(refusal) { await tell(refusal) }
         let loss = machine.takeLoss()
         let isAfterMain = await hasMainOwned(since: loss)
-        intentions.notice(loss, hasYielded: machine.hasYielded || isAfterMain)
+        demandPolicy.notice(loss, hasYielded: machine.hasYielded || isAfterMain)
         guard let loss, let successor = loss.successor else { return }
         await tell(
-            Story(
+            TimelineEvent(
                 kind: .fenced, epoch: loss.epoch, other: successor.claim,
                 reason: "a newer epoch owns, so its core is stopped"))
     }

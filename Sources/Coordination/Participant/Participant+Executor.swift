@@ -55,11 +55,11 @@ extension Participant {
         }
         // The need ends with this ownership, and at once: otherwise the participant would ask for the next one.
         guard let epoch = machine.holding?.epoch else { return forgetNeed(number) }
-        intentions.needs[number]?.epoch = epoch
+        demandPolicy.needs[number]?.epoch = epoch
     }
 
     private func forgetNeed(_ number: Int) {
-        intentions.needs[number] = nil
+        demandPolicy.needs[number] = nil
         reconsider()
     }
 

@@ -12,9 +12,9 @@ extension Participant {
                 await wakeUp.wait()
                 continue
             }
-            if machine.holding == nil, machine.core == nil, !intentions.isClosing { stoppingSince = nil }
+            if machine.holding == nil, machine.core == nil, !demandPolicy.isClosing { stoppingSince = nil }
             await adaptWatch()
-            decideWish(at: clock.now())
+            decideGoal(at: clock.now())
             machine.lease = store.lease
             let directive = machine.step(at: clock.now())
             endBaton()
@@ -29,12 +29,12 @@ extension Participant {
             }
             await noticeLoss()
             publish()
-            if intentions.isClosing, machine.core == nil, machine.given == nil,
+            if demandPolicy.isClosing, machine.core == nil, machine.given == nil,
                 machine.holding == nil || machine.isStuck(at: clock.now())
             {
                 return finish(with: .closed)
             }
-            alarm.set(to: min(machine.nextStep, intentions.policyIsDue ?? machine.nextStep))
+            alarm.set(to: min(machine.nextStep, demandPolicy.policyIsDue ?? machine.nextStep))
             await wakeUp.wait()
         }
     }
@@ -43,10 +43,10 @@ extension Participant {
     /// the participants' thread.
     private func restIfInVain(_ directive: Directive) {
         guard case .commit(let transition) = directive else { return }
-        let (guards, stories) = (transition.transaction.guards, transition.stories)
-        let isSame = repetition.map { $0.guards == guards && $0.stories == stories } ?? false
+        let (guards, timelineEvents) = (transition.transaction.guards, transition.timelineEvents)
+        let isSame = repetition.map { $0.guards == guards && $0.timelineEvents == timelineEvents } ?? false
         let count = isSame ? (repetition?.count ?? 0) + 1 : 1
-        repetition = (guards, stories, count)
+        repetition = (guards, timelineEvents, count)
         if count >= 3 { machine.failed(at: clock.now()) }
     }
 

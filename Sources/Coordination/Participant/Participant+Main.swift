@@ -19,13 +19,13 @@ extension Participant {
             throw failure(error)
         }
         let before = state
-        intentions.start(
+        demandPolicy.start(
             takingOver: takingOver, insisting: insisting, waitingItsTurn: waitingItsTurn,
             isRunning: before.isCoreRunning)
         machine.hasYielded = false
         // A new request is tried at once.
         machine.rest = nil
-        obstacle = nil
+        blockingFailure = nil
         wakeUp.signal()
         let caller = newNumber()
         report(to: caller, by: reporting)
@@ -51,7 +51,7 @@ extension Participant {
             withdraw(because: .startCancelled)
             throw CoordinationError(.cancelled, "The task that started the Main was cancelled.")
         }
-        if let problem = intentions.problem, problem != before.problem {
+        if let problem = demandPolicy.problem, problem != before.problem {
             // The core may have run for a moment, but a start that throws must leave nothing running.
             withdraw(because: .coreFailed(problem.text))
             throw CoordinationError(.coreFailed, problem.text)
@@ -71,13 +71,13 @@ extension Participant {
         case .closed: return .stopped
         case nil: break
         }
-        if intentions.isSuperseded { return .superseded }
-        return intentions.problem.map { .coreFailed($0.text) } ?? .stopped
+        if demandPolicy.isSuperseded { return .superseded }
+        return demandPolicy.problem.map { .coreFailed($0.text) } ?? .stopped
     }
 
     /// Ends a Main's goal to own.
     func withdraw(because reason: IdleReason) {
-        intentions.withdraw(because: reason)
+        demandPolicy.withdraw(because: reason)
         reconsider()
     }
 }

@@ -56,7 +56,7 @@ extension Participant {
 
     /// Removes the need and the expectation of a call.
     private func leave(_ call: MessageCall) {
-        if intentions.needs.removeValue(forKey: call.number) != nil { reconsider() }
+        if demandPolicy.needs.removeValue(forKey: call.number) != nil { reconsider() }
         forget(call.id.item, as: call.number)
     }
 
@@ -100,12 +100,12 @@ extension Participant {
             }
             if let answer = try await wait(for: call, under: held, alarm: &alarm) { return answer }
         } catch {
-            if let held, intentions.lastLoss?.epoch == held { throw fenced() }
+            if let held, demandPolicy.lastLoss?.epoch == held { throw fenced() }
             throw failure(error, of: call)
         }
         try guardOpen()
         try guardWanted(call)
-        if let held, intentions.lastLoss?.epoch == held { throw fenced() }
+        if let held, demandPolicy.lastLoss?.epoch == held { throw fenced() }
         if let silence = silence(for: call.id.callID) { return silence }
         throw timeout(of: call.id)
     }
@@ -116,7 +116,7 @@ extension Participant {
     /// Source: contract C23.
     private func silence(for callID: CallID) -> MessageResult? {
         guard let push = environment.push, push.callID == callID, push.type == Push.callType, knownRefusal == nil,
-            intentions.problem == nil
+            demandPolicy.problem == nil
         else { return nil }
         return MessageResult(.nothingToShow, from: .inbox)
     }
@@ -144,7 +144,7 @@ extension Participant {
         var consistency = ReadConsistency.linearizable
         // When the next read is due that does not rely on wake-ups. Reads for other reasons do not postpone it.
         var lookDue = clock.now()
-        while end == nil, !call.isOver, held == nil || intentions.lastLoss?.epoch != held {
+        while end == nil, !call.isOver, held == nil || demandPolicy.lastLoss?.epoch != held {
             let found = try await patiently(call, under: held, &alarm) { () async throws(SharedCoreError) in
                 try await inbox.find(call.id, consistency: consistency)
             }
@@ -252,9 +252,9 @@ extension Participant {
 
     /// Records if a core here would help a call.
     private func need(_ needsCore: Bool, for call: MessageCall) {
-        let need = needsCore ? Intentions.Need(insists: false, id: call.id) : nil
-        guard intentions.needs[call.number] != need else { return }
-        intentions.needs[call.number] = need
+        let need = needsCore ? DemandPolicy.Need(insists: false, id: call.id) : nil
+        guard demandPolicy.needs[call.number] != need else { return }
+        demandPolicy.needs[call.number] = need
         wakeUp.signal()
     }
 
@@ -265,16 +265,16 @@ extension Participant {
     ///
     /// - Returns: True if no need is left, and this participant has no calls of its own baton to continue.
     func dropAnsweredNeeds() async throws(SharedCoreError) -> Bool {
-        for (number, need) in intentions.needs {
+        for (number, need) in demandPolicy.needs {
             guard !need.insists, let id = need.id else { continue }
             // The view of the ownership came through the same handle, so a causal read is at least as new.
             if try await inbox.state(of: id, consistency: .causal) == .absent {
                 guard let found = try await findCall(id.callID), found.call.state != .ended(.lost) else { continue }
             }
-            if intentions.needs[number] == need { intentions.needs[number] = nil }
+            if demandPolicy.needs[number] == need { demandPolicy.needs[number] = nil }
             listeners[number]?.signal()
         }
-        return intentions.needs.isEmpty && !intentions.ownsAgain
+        return demandPolicy.needs.isEmpty && !demandPolicy.ownsAgain
     }
 
     // MARK: - Insisting
@@ -285,9 +285,9 @@ extension Participant {
     ) async throws(CoordinationError) {
         // The refusal of an earlier call may be over.
         machine.refusal = nil
-        if obstacle?.error.code == .forbidden { obstacle = nil }
+        if blockingFailure?.error.code == .forbidden { blockingFailure = nil }
         let before = state
-        intentions.needs[number] = Intentions.Need(insists: true, waitsItsTurn: waitingItsTurn)
+        demandPolicy.needs[number] = DemandPolicy.Need(insists: true, waitsItsTurn: waitingItsTurn)
         wakeUp.signal()
         await untilState(before: deadline) { state in
             state.isOver || state.isCoreRunning || state.refusal != nil || state.problem != before.problem
@@ -299,7 +299,7 @@ extension Participant {
             throw refused(by: refusal)
         }
         if state.isCoreRunning { return }
-        if let problem = intentions.problem, problem != before.problem {
+        if let problem = demandPolicy.problem, problem != before.problem {
             throw CoordinationError(.coreFailed, problem.text)
         }
         if state.lossOf != before.lossOf { throw fenced() }
@@ -316,7 +316,7 @@ extension Participant {
 
     func guardOpen() throws(CoordinationError) {
         switch end {
-        case nil: if intentions.isClosing { throw CoordinationError(.closed, "The participant is closed.") }
+        case nil: if demandPolicy.isClosing { throw CoordinationError(.closed, "The participant is closed.") }
         case .closed: throw CoordinationError(.closed, "The participant is closed.")
         case .storeEnded(let error): throw failure(error)
         }
@@ -345,7 +345,8 @@ extension Participant {
     /// Puts a refusal on the timeline.
     func tell(_ refusal: Refusal) async {
         let deed = refusal.owner == nil ? "has asked for the core" : "owns the core and answers"
-        await tell(Story(kind: .refused, other: refusal.owner?.claim, reason: "the Main \(refusal.title) \(deed)"))
+        await tell(
+            TimelineEvent(kind: .refused, other: refusal.owner?.claim, reason: "the Main \(refusal.title) \(deed)"))
     }
 
     func fenced() -> CoordinationError {
@@ -366,13 +367,13 @@ extension Participant {
     private func timeout(of id: MessageID, because outage: SharedCoreError? = nil) -> CoordinationError {
         let refusal = knownRefusal ?? outage
         let absence = "o message “\(id.description.prefix(64))” came before the deadline"
-        if refusal == nil, let problem = intentions.problem {
+        if refusal == nil, let problem = demandPolicy.problem {
             return CoordinationError(.coreFailed, "\(problem.text); n\(absence)", owner: owner)
         }
         let reason =
             if let refusal {
                 ". What a core receives cannot be stored now: \(refusal.message)"
-            } else if intentions.isSpent {
+            } else if demandPolicy.isSpent {
                 ". The core here was stopped before, when its budget of \(options.executorBudget) was used up."
             } else {
                 "."

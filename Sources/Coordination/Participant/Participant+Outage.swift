@@ -14,7 +14,7 @@ extension Participant {
             } catch {
                 let now = clock.now()
                 guard isOutage(error), now < call.deadline, !call.isOver,
-                    held == nil || intentions.lastLoss?.epoch != held
+                    held == nil || demandPolicy.lastLoss?.epoch != held
                 else { throw error }
                 alarm.set(to: min(call.deadline, now.advanced(by: machine.rules.lookInterval)))
                 await call.serverEvent.wait()

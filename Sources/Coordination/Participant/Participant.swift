@@ -24,7 +24,7 @@ actor Participant {
     var givenKinds: [String] = []
     var machine: OwnershipMachine
     /// The goal concerning ownership.
-    var intentions: Intentions
+    var demandPolicy: DemandPolicy
     var lastNumber = 0
     /// The callers that wait for this participant's own state to change.
     var listeners: [Int: AsyncEvent] = [:]
@@ -66,7 +66,7 @@ actor Participant {
     /// True while the oldest entries are being dropped.
     var isTrimming = false
     /// The error that keeps the machine's directives from being carried out; nil once one was carried out.
-    var obstacle: Obstacle?
+    var blockingFailure: BlockingFailure?
     /// Since when the participant waits for a successful answer of the store. Refusals do not count as answers. Nil
     /// while it does not wait.
     var troubleSince: BootInstant?
@@ -97,7 +97,7 @@ actor Participant {
     /// The start of the last linearizable read of the ownership; nil before the first one.
     var lookedAt: BootInstant?
     /// The guards and stories of the last commit, and how often in a row it was committed.
-    var repetition: (guards: [Transaction.Guard], stories: [Story], count: Int)?
+    var repetition: (guards: [Transaction.Guard], timelineEvents: [TimelineEvent], count: Int)?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
     nonisolated var clock: any TimeSource { environment.clock }
@@ -123,7 +123,7 @@ actor Participant {
         self.machine = OwnershipMachine(
             for: myself, rules: options.rules, seed: environment.seed ^ session.id.rawValue,
             at: environment.clock.now())
-        self.intentions = Intentions(
+        self.demandPolicy = DemandPolicy(
             isMain: myself.isMain, budget: options.executorBudget, linger: options.coreLinger)
         self.alarm = Alarm(signalling: wakeUp, by: environment.clock, on: executor)
     }
@@ -143,8 +143,8 @@ actor Participant {
         guard end == .closed else { return }
         claim = try SessionClaim(on: store.session)
         (end, fault, loop, attending, watch, isWatchOfSleep) = (nil, nil, nil, nil, nil, false)
-        (obstacle, troubleSince, stoppingSince, coreStopped) = (nil, nil, nil, nil)
-        intentions.isClosing = false
+        (blockingFailure, troubleSince, stoppingSince, coreStopped) = (nil, nil, nil, nil)
+        demandPolicy.isClosing = false
         // A core that has not stopped in time may still run: no other one is started beside it.
         if machine.core == nil { machine.leftover = coreRun?.epoch }
     }
@@ -217,7 +217,7 @@ actor Participant {
     /// that does not stop keeps running, and an ownership whose release the store does not accept ends with the
     /// session.
     func close() async {
-        intentions.isClosing = true
+        demandPolicy.isClosing = true
         stoppingSince = stoppingSince ?? clock.now()
         reconsider()
         guard loop != nil else { return finish(with: .closed) }
@@ -235,9 +235,9 @@ actor Participant {
     /// The participant's own state now.
     var state: ParticipantState {
         ParticipantState(
-            isOver: end != nil, wantsOwnership: intentions.intent.wantsOwnership, holding: machine.holding?.epoch,
+            isOver: end != nil, wantsOwnership: demandPolicy.intent.wantsOwnership, holding: machine.holding?.epoch,
             core: machine.core, coreStarts: coreStartCount.load(ordering: .relaxed), refusal: machine.refusal,
-            lossOf: intentions.lastLoss?.epoch, problem: intentions.problem, isIdle: isIdle, isStuck: isStuck,
+            lossOf: demandPolicy.lastLoss?.epoch, problem: demandPolicy.problem, isIdle: isIdle, isStuck: isStuck,
             stuckAt: stuckAt, isAtRest: machine.isAtRest, wantsRest: machine.wantsRest,
             isBecomingQuiet: becomingQuiet != nil, isQuiet: machine.core?.isQuiet == true || isResumingCore,
             waiting: (lastingError ?? cut).map { .store($0) } ?? machine.waiting, lastingError: lastingError)
@@ -251,18 +251,20 @@ actor Participant {
 
     /// The store's error, once it has blocked this participant for longer than a hand-over may take.
     private var lastingError: SharedCoreError? {
-        guard let obstacle, obstacle.since.advanced(by: options.handoverTimeout) <= clock.now() else { return nil }
-        return obstacle.error
+        guard let blockingFailure, blockingFailure.since.advanced(by: options.handoverTimeout) <= clock.now() else {
+            return nil
+        }
+        return blockingFailure.error
     }
 
     /// When the participant gives up the release of its core's ownership: the stop timeout after the store began to
     /// refuse it, or a shorter time after the store stopped answering if no core must stop.
     var stuckAt: BootInstant? {
         // While the loop waits for the store, an Executor does not learn that its time has passed.
-        guard let troubleSince, let over = stoppingSince ?? intentions.policyIsDue else { return nil }
+        guard let troubleSince, let over = stoppingSince ?? demandPolicy.policyIsDue else { return nil }
         let begun = max(troubleSince, over)
         let limit = begun.advanced(by: options.stopTimeout)
-        let isSilent = coreRun == nil && (obstacle == nil || obstacle?.error.code == .unavailable)
+        let isSilent = coreRun == nil && (blockingFailure == nil || blockingFailure?.error.code == .unavailable)
         return isSilent ? min(limit, max(begun, coreStopped ?? begun).advanced(by: options.releaseBound)) : limit
     }
 
@@ -272,8 +274,8 @@ actor Participant {
 
     /// True if no ownership, core or goal is left here.
     private var isIdle: Bool {
-        machine.holding == nil && machine.core == nil && machine.given == nil && intentions.policy == nil
-            && intentions.needs.isEmpty
+        machine.holding == nil && machine.core == nil && machine.given == nil && demandPolicy.policy == nil
+            && demandPolicy.needs.isEmpty
     }
 
     /// Returns when the participant's own state fulfils a condition, at `limit`, or when the task is cancelled.

@@ -12,7 +12,7 @@ struct ParticipantState: Hashable, Sendable {
     let refusal: Refusal?
     /// The last epoch that was taken from it.
     let lossOf: Revision?
-    let problem: Intentions.CoreProblem?
+    let problem: DemandPolicy.CoreProblem?
     let isIdle: Bool
     /// True if its ownership cannot be released.
     let isStuck: Bool
@@ -45,7 +45,7 @@ enum ParticipantEnd: Hashable, Sendable {
 }
 
 /// A refusal that the store repeats.
-struct Obstacle: Hashable, Sendable {
+struct BlockingFailure: Hashable, Sendable {
     /// The last error.
     let error: SharedCoreError
     let since: BootInstant

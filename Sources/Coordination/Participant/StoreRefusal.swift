@@ -120,7 +120,7 @@ extension Participant {
         }
         // The refusal that the former owner published holds until the core here has stored something.
         if machine.holding == nil || !storeRefusal.hasTaken, let record = storeRefusalOfOwner { return record.error }
-        guard let obstacle, StoreRefusal.isRefusal(obstacle.error) else { return nil }
-        return obstacle.error
+        guard let blockingFailure, StoreRefusal.isRefusal(blockingFailure.error) else { return nil }
+        return blockingFailure.error
     }
 }

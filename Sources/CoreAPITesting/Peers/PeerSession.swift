@@ -33,9 +33,9 @@ internal import Wormholes
 /// - `clear <prefix>`: deletes what the prefix selects
 /// - `sessions`: answers with the ids of the participants
 /// - `child`: leaves a child behind that holds every descriptor; answers with its process id
-/// - `play <role> <name> <server> <settings> <address>`: joins a group as a Main or an Executor; `player <command>`
-///   tells it what to do (``PlayerSession``)
-/// - `crowd <first> <count> <server> <settings> <address>`: many Executors begin to wait; `crowdDone` answers what they
+/// - `play <role> <name> <server> <settings> <address>`: joins a group as a Main or an Executor; `participant <command>`
+///   tells it what to do (``TestParticipantSession``)
+/// - `burst <first> <count> <server> <settings> <address>`: many Executors begin to wait; `crowdDone` answers what they
 ///   heard
 /// - `produce <sender> <count>`: sends parcels to the queue; `consume` takes them and writes down each, until the
 ///   process ends
@@ -52,8 +52,8 @@ final class PeerSession: Sendable {
         var tasks: [Task<Void, Never>] = []
         var observations: [Observation] = []
         var heardParcels: MailboxRecorder?
-        var player: PlayerSession?
-        var crowd: Task<Crowd.Count, Never>?
+        var participant: TestParticipantSession?
+        var burst: Task<ExecutorBurst.Count, Never>?
     }
 
     private struct Watched {
@@ -89,14 +89,14 @@ final class PeerSession: Sendable {
             try await play(arguments)
             return ""
         case "player":
-            guard let player = state.withLock(\.player) else { throw .closed("peer") }
-            return try await player.run(word(arguments, 0), Array(arguments.dropFirst()))
+            guard let participant = state.withLock(\.participant) else { throw .closed("peer") }
+            return try await participant.run(word(arguments, 0), Array(arguments.dropFirst()))
         case "crowd":
             try gather(arguments)
             return ""
         case "crowdDone":
-            guard let crowd = state.withLock(\.crowd) else { throw .closed("peer") }
-            return await crowd.value.text
+            guard let burst = state.withLock(\.burst) else { throw .closed("peer") }
+            return await burst.value.text
         default: break
         }
         let group = try opened()
@@ -246,25 +246,25 @@ final class PeerSession: Sendable {
         let settings = try settings(word(arguments, 3))
         let description = SessionDescription(role: SessionRole(rawValue: word(arguments, 0)), name: word(arguments, 1))
         let group = try await program.open(arguments.dropFirst(4).joined(separator: " "), description)
-        let player = try PlayerSession(
-            on: group, at: SharedServer(at: word(arguments, 2)), settings, isPlayed: false)
-        state.withLock { $0.player = player }
+        let participant = try TestParticipantSession(
+            on: group, at: SharedServer(at: word(arguments, 2)), settings, isSimulated: false)
+        state.withLock { $0.participant = participant }
     }
 
     private func gather(_ arguments: [String]) throws(SharedCoreError) {
         let address = arguments.dropFirst(4).joined(separator: " ")
         let first = number(arguments, 0)
-        let crowd = Crowd(
+        let burst = ExecutorBurst(
             numbers: first..<first + number(arguments, 1), server: SharedServer(at: word(arguments, 2)),
-            settings: try settings(word(arguments, 3)), isPlayed: false,
+            settings: try settings(word(arguments, 3)), isSimulated: false,
             open: { [program] description throws(SharedCoreError) in try await program.open(address, description) })
-        state.withLock { $0.crowd = Task { await crowd.run() } }
+        state.withLock { $0.burst = Task { await burst.run() } }
     }
 
     /// Parses the settings; `none` is the empty word.
-    private func settings(_ word: String) throws(SharedCoreError) -> PlayerSettings {
+    private func settings(_ word: String) throws(SharedCoreError) -> TestParticipantSettings {
         do throws(PeerRefusal) {
-            return try PlayerSettings(word == "none" ? "" : word)
+            return try TestParticipantSettings(word == "none" ? "" : word)
         } catch {
             throw SharedCoreError(.invalidArgument, error.answer, at: "settings")
         }

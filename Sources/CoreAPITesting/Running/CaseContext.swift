@@ -72,16 +72,16 @@ extension CaseContext {
     ///
     /// - Parameter superseded: The least number of cores that must run beside a newer one that has superseded them; nil
     ///   if none may.
-    package func withTroupe(
+    package func withTestCluster(
         _ settings: GroupSettings = GroupSettings(), superseded: Int? = nil,
-        _ body: (Troupe) async throws -> Void
+        _ body: (TestCluster) async throws -> Void
     ) async throws {
         try await withGroup(settings) { group in
             let server = try SharedServer.make()
             defer { server.remove() }
-            let troupe = try await Troupe(in: group, at: server, by: harness, clock: settings.clock)
-            try await body(troupe)
-            try await troupe.judge(superseded: superseded)
+            let testCluster = try await TestCluster(in: group, at: server, by: harness, clock: settings.clock)
+            try await body(testCluster)
+            try await testCluster.judge(superseded: superseded)
         }
     }
 }

@@ -15,7 +15,7 @@ package enum FormerCommand {
     /// The maximum number of kept notes about commands that cannot be seen from here, for example in another container.
     private static let unseenCapacity = 16
     /// The time limit for the end of a killed process.
-    private static let patience = Duration.seconds(5)
+    private static let timeout = Duration.seconds(5)
 
     /// Notes which process is the command of `exclusive` now.
     ///
@@ -182,7 +182,7 @@ package enum FormerCommand {
     /// Ends the processes with a mark.
     private static func endMarked(_ mark: LaunchMark, in namespace: UInt64) async throws(CommandCoreError) {
         let ending = await SerialThread(name: "former").run {
-            MarkedProcesses.end(timeout: patience) {
+            MarkedProcesses.end(timeout: timeout) {
                 MarkedProcesses.kill(as: .core, in: namespace) { _, found in found == mark }
             }
         }
@@ -196,6 +196,6 @@ package enum FormerCommand {
 
     /// Waits for the end of a process, for ``patience`` at most.
     private static func hasEnded(_ process: ProcessHandle) async -> Bool {
-        await SerialThread(name: "former").run { Poll.wait(for: [process.descriptor], timeout: patience)[0] }
+        await SerialThread(name: "former").run { Poll.wait(for: [process.descriptor], timeout: timeout)[0] }
     }
 }

@@ -154,8 +154,8 @@ package enum MarkedProcesses {
                 ended.insert(process.identity)
             }
             for process in left {
-                let patience = min(.seconds(1), deadline.map { ContinuousClock.now.duration(to: $0) } ?? .seconds(1))
-                _ = Poll.wait(for: [process.descriptor], timeout: max(.zero, patience))
+                let timeout = min(.seconds(1), deadline.map { ContinuousClock.now.duration(to: $0) } ?? .seconds(1))
+                _ = Poll.wait(for: [process.descriptor], timeout: max(.zero, timeout))
             }
             if let deadline, ContinuousClock.now >= deadline { return Ending(count: ended.count) }
         }

@@ -55,7 +55,7 @@ package final class MailArrivals: Sendable {
     private let past: Mutex<Past>
 
     /// The most files that one call reads.
-    private static let lookLimit = 1_000
+    private static let listLimit = 1_000
 
     /// Loads the library, opens the Maildir, which is created if it is missing, and begins to listen.
     package init(path: String) throws(SharedCoreError) {
@@ -79,10 +79,10 @@ package final class MailArrivals: Sendable {
     ///   - isKnown: Returns true if a message of this name was among earlier arrivals.
     package func look(room: Int, isKnown: (String) -> Bool) throws(SystemCallError) -> Look {
         let maildir = try Maildir(path: source.path)
-        try source.bell.listen(to: maildir.new)
+        try source.arrivalSignal.listen(to: maildir.new)
         var look = Look()
         let past = past.withLock { $0 }
-        let new = try maildir.arrivals(limit: Self.lookLimit) { name in
+        let new = try maildir.arrivals(limit: Self.listLimit) { name in
             let mark = name.mark
             if past.silent.contains(mark) {
                 look.silent.insert(mark)
@@ -96,7 +96,7 @@ package final class MailArrivals: Sendable {
             return false
         }
         // Read last: a message that a core moves in between is in the one or in the other.
-        let cur = try maildir.inCur.arrivals(limit: Self.lookLimit) { name in
+        let cur = try maildir.inCur.arrivals(limit: Self.listLimit) { name in
             guard name.isKept else { return false }
             let mark = name.mark
             let isOld =
@@ -136,16 +136,16 @@ package final class MailArrivals: Sendable {
 
     /// The reason, as text for users, why arrivals are not reported now, so that only polling finds them; nil when they
     /// are reported.
-    package var unwatchedReason: String? { source.bell.failure?.reason }
+    package var unwatchedReason: String? { source.arrivalSignal.failure?.reason }
 
     /// Waits until something may have arrived, at most so long.
     package func wait(timeout: Duration) {
-        source.bell.wait(timeout: timeout)
+        source.arrivalSignal.wait(timeout: timeout)
     }
 
     /// Ends all present and later waits.
     package func stop() {
-        source.bell.stop()
+        source.arrivalSignal.stop()
     }
 
     /// - Returns: True if the message was handled; false if the next read must handle it.

@@ -81,7 +81,7 @@ struct MailCollector {
         var unfinished = 0
         var troubles = 0
         while !Task.isCancelled {
-            if !isReported, let failure = source.bell.failure {
+            if !isReported, let failure = source.arrivalSignal.failure {
                 isReported = true
                 await context.report(
                     "The Maildir \(source.path) cannot be watched (\(failure.reason)). Until it can be, it is read every "
@@ -92,20 +92,21 @@ struct MailCollector {
             troubles = outcome == .trouble ? troubles + 1 : 0
             switch outcome {
             case .more: break
-            case .settled: await waitForArrivals(atMost: source.bell.failure == nil ? pace.idle : pace.unwatched)
+            case .settled:
+                await waitForArrivals(atMost: source.arrivalSignal.failure == nil ? pace.idle : pace.unwatched)
             case .unfinished: await waitForArrivals(atMost: pace.unfinished(unfinished))
-            case .held: await waitForAwaited(atMost: source.bell.failure == nil ? pace.held : pace.unwatched)
+            case .held: await waitForAwaited(atMost: source.arrivalSignal.failure == nil ? pace.held : pace.unwatched)
             case .trouble: try? await clock.sleep(until: clock.now().advanced(by: pace.trouble(troubles)))
             }
         }
     }
 
     private func waitForArrivals(atMost timeout: Duration) async {
-        let bell = source.bell
+        let arrivalSignal = source.arrivalSignal
         await withTaskCancellationHandler {
-            await thread.run { bell.wait(timeout: timeout) }
+            await thread.run { arrivalSignal.wait(timeout: timeout) }
         } onCancel: {
-            bell.stop()
+            arrivalSignal.stop()
         }
     }
 
@@ -115,7 +116,7 @@ struct MailCollector {
         let room = try? await inboxRoom()
         // A message without space in the inbox may already be awaited.
         let items = Set(held.values.filter { room?.fits($0.byteCount, isAwaited: true) ?? true }.map(\.item))
-        let watching = Task { [context, bell = source.bell] in
+        let watching = Task { [context, arrivalSignal = source.arrivalSignal] in
             // If the store cannot be watched now, the timeout ends the wait.
             guard let watch = try? await context.store.watch(Expectation.path) else { return }
             let isAwaited = await withTaskCancellationHandler {
@@ -128,7 +129,7 @@ struct MailCollector {
                 watch.cancel()
             }
             watch.cancel()
-            if isAwaited { bell.ring() }
+            if isAwaited { arrivalSignal.signal() }
         }
         await waitForArrivals(atMost: timeout)
         watching.cancel()

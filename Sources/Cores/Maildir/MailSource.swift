@@ -5,7 +5,7 @@ internal import Platform
 /// The blocking part of the core: folder, arrival reports and reader. Its calls are for the core's own thread.
 struct MailSource: Sendable {
     let path: String
-    let bell: ArrivalBell
+    let arrivalSignal: ArrivalSignal
     let reader: MailReader
 
     /// Loads the library, opens the Maildir and begins to listen.
@@ -13,8 +13,8 @@ struct MailSource: Sendable {
         reader = MailReader(library: try MimeLibrary.shared(), limits: limits)
         self.path = path
         do throws(SystemCallError) {
-            bell = try ArrivalBell()
-            try bell.listen(to: Maildir(path: path).new)
+            arrivalSignal = try ArrivalSignal()
+            try arrivalSignal.listen(to: Maildir(path: path).new)
         } catch {
             throw error.isNotDirectory
                 ? SharedCoreError(
@@ -25,7 +25,7 @@ struct MailSource: Sendable {
     }
 
     /// The maximum number of messages that one call lists.
-    private static let lookLimit = 1_000
+    private static let listLimit = 1_000
 
     /// The result of listing the folder, with the folders as they were then.
     struct Look: Sendable {
@@ -43,9 +43,9 @@ struct MailSource: Sendable {
     /// - Parameter takesMarks: True to find the messages that processes were reading when they ended.
     func look(takingMarks takesMarks: Bool = false) throws(SystemCallError) -> Look {
         let maildir = try Maildir(path: path)
-        try bell.listen(to: maildir.new)
+        try arrivalSignal.listen(to: maildir.new)
         return Look(
-            maildir: maildir, arrivals: try maildir.arrivals(limit: Self.lookLimit),
+            maildir: maildir, arrivals: try maildir.arrivals(limit: Self.listLimit),
             marks: takesMarks ? try maildir.leftMarks() : [])
     }
 

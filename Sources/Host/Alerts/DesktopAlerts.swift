@@ -8,10 +8,10 @@ struct DesktopAlerts: Alerts {
     /// The application's name on the desktop.
     let application: String
     /// The time limit for an answer of the notification service.
-    var patience = Duration.seconds(5)
+    var timeout = Duration.seconds(5)
 
     /// The extra time for the bus, whose library has time limits of its own, up to 90 s.
-    private static let busPatience = Duration.seconds(1)
+    private static let busTimeout = Duration.seconds(1)
 
     init(application: String) {
         self.application = application
@@ -25,8 +25,8 @@ struct DesktopAlerts: Alerts {
             let shown = Result { () throws(AlertFailure) in try call(with: alert) }
             result.fulfil(shown)
         }
-        let ending = Task { [patience] in
-            try await Task.sleep(for: patience + Self.busPatience)
+        let ending = Task { [timeout] in
+            try await Task.sleep(for: timeout + Self.busTimeout)
             result.fulfil(.failure(AlertFailure(reason: "the desktop does not answer")))
         }
         defer { ending.cancel() }
@@ -36,7 +36,7 @@ struct DesktopAlerts: Alerts {
     private func call(with alert: Alert) throws(AlertFailure) {
         let problem = DesktopNotification.show(
             application: Self.text(application), title: Self.text(alert.title), markup: Self.markup(alert.text),
-            microseconds: UInt64(clamping: patience.components.seconds) * 1_000_000)
+            microseconds: UInt64(clamping: timeout.components.seconds) * 1_000_000)
         if let problem { throw AlertFailure(reason: problem) }
     }
 

@@ -49,7 +49,7 @@ extension CommandContext {
             #if ZMQ
                 if try resolution.value(Settings.backend) == "zmq", case .ipc(let socket) = try resolution.hubEndpoint()
                 {
-                    let seat = try? HubSeat.ofSocket(socket)
+                    let seat = try? HubEndpointState.ofSocket(socket)
                     return seat != nil && seat != .free && seat != .abandoned
                 }
             #endif
@@ -60,7 +60,7 @@ extension CommandContext {
     #if ZMQ
         private static func isOnMemory(at socket: String) throws -> Bool {
             do throws(SharedCoreError) {
-                return try HubSeat.isOnMemory(atSocket: socket)
+                return try HubEndpointState.isOnMemory(atSocket: socket)
             } catch {
                 throw CommandFailure(error)
             }

@@ -30,7 +30,7 @@ struct EndSessionCommand: HostCommand {
     @Option(
         help: .duration("How long the process may take (default: 10s)."),
         transform: { try DurationText.argument($0) })
-    var timeout: Duration = Operator.patience
+    var timeout: Duration = Operator.timeout
 
     func validate() throws {
         if owner == (session != nil) { throw ValidationError("Give a session, or --owner.") }
@@ -39,7 +39,7 @@ struct EndSessionCommand: HostCommand {
     func run(in context: CommandContext) async throws {
         let operation: Operation =
             session.map { .endSession($0, isForced: kill) } ?? .handOver(epoch: nil, isForced: kill)
-        let receipt = try await context.perform(operation, for: "end-session", patience: timeout)
+        let receipt = try await context.perform(operation, for: "end-session", timeout: timeout)
         try await context.output.confirm(text: receipt.text, json: receipt.json)
         guard receipt.isDone else { throw CommandFailure(.no) }
     }

@@ -29,7 +29,7 @@
         ///   - wait: Waits until one of the descriptors is readable, or for the given time, as ``Poll`` does. Tests use
         ///     their own clock.
         init(
-            of path: String, logger: Logger, patience: Duration = .seconds(5),
+            of path: String, logger: Logger, timeout: Duration = .seconds(5),
             wait: @escaping @Sendable ([Int32], Duration) -> [Bool] = { Poll.wait(for: $0, timeout: $1) }
         ) throws(SystemCallError) {
             let stopping = try EventCounter()
@@ -70,7 +70,7 @@
                             let now = clock.now()
                             let since = writtenSince ?? now
                             writtenSince = since
-                            if since.duration(to: now) >= patience {
+                            if since.duration(to: now) >= timeout {
                                 keep(because: "\(path) is open for writing in a program (fuser tells which)")
                             }
                         }

@@ -13,7 +13,7 @@
         let context: CommandContext
 
         /// The time limit until a hub listens.
-        private static let patience = Duration.seconds(30)
+        private static let timeout = Duration.seconds(30)
         /// The size in bytes above which the log is emptied when a hub starts.
         private static let logByteCount = 1 << 20
         private static let reportByteCount = 4 << 10
@@ -24,7 +24,7 @@
             let variables = try context.resolution.hubVariables()
             let own = try OwnProgram.path
             let failure = try await Abandonable.run(on: SerialThread(name: "hub-start"), grace: .zero) {
-                try Self.start(own, variables, log: log, patience: Self.patience)
+                try Self.start(own, variables, log: log, timeout: Self.timeout)
             }
             if let failure { throw failure }
         }
@@ -37,7 +37,7 @@
             // The kernel kills a child with the thread that started it: this one lives as long as the hub.
             let begun = try await Abandonable.run(on: SerialThread(name: "hub-start"), grace: .zero) {
                 try OwnedThread.start("hub") { () throws(SystemCallError) in
-                    Result { try Self.begin(own, variables, log: log, patience: Self.patience, endsWithThread: true) }
+                    Result { try Self.begin(own, variables, log: log, timeout: Self.timeout, endsWithThread: true) }
                 } then: { begun in
                     if case .success(.listening(let hub)) = begun { _ = try? hub.waitForEnd() }
                 }
@@ -63,9 +63,9 @@
         /// - Parameter patience: The time until then.
         /// - Returns: Why no hub was started; nil if it listens.
         static func start(
-            _ program: String, _ variables: [String: String], log: OpenFile, patience: Duration
+            _ program: String, _ variables: [String: String], log: OpenFile, timeout: Duration
         ) throws -> CommandFailure? {
-            switch try begin(program, variables, log: log, patience: patience, endsWithThread: false) {
+            switch try begin(program, variables, log: log, timeout: timeout, endsWithThread: false) {
             case .listening: nil
             case .failed(let failure): failure
             }
@@ -78,10 +78,10 @@
         }
 
         private static func begin(
-            _ program: String, _ variables: [String: String], log: OpenFile, patience: Duration, endsWithThread: Bool
+            _ program: String, _ variables: [String: String], log: OpenFile, timeout: Duration, endsWithThread: Bool
         ) throws -> Beginning {
             let (hub, report) = try begin(program, variables, log: log, endsWithThread: endsWithThread)
-            let deadline = ContinuousClock.now.advanced(by: patience)
+            let deadline = ContinuousClock.now.advanced(by: timeout)
             let said = hub.handle.output(report, keeping: reportByteCount, until: deadline)
             let message = String(decoding: said ?? [], as: UTF8.self)
                 .split(whereSeparator: \.isNewline).joined(separator: " ")
@@ -91,7 +91,7 @@
             let status = try hub.waitForEnd(until: deadline)
             let sentence =
                 status.map { $0 == StartedProgram.unknownStatus ? "the hub ended" : "the hub ended with status \($0)" }
-                ?? "the hub (pid \(hub.pid)) did not listen within \(patience.components.seconds) s and was killed"
+                ?? "the hub (pid \(hub.pid)) did not listen within \(timeout.components.seconds) s and was killed"
             return .failed(
                 CommandFailure(
                     status.flatMap { ExitStatus(rawValue: $0) } ?? .unavailable,

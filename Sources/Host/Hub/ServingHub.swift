@@ -25,7 +25,7 @@ extension CommandContext {
             guard try resolution.value(Settings.backend) == "zmq",
                 case .ipc(let path) = try resolution.hubEndpoint()
             else { return nil }
-            let seat = try HubSeat.ofSocket(path)
+            let seat = try HubEndpointState.ofSocket(path)
             let endpoint = "\(try resolution.hubEndpoint())"
             if case .serving(let process) = seat { return ServingHub(endpoint: endpoint, pid: process.pid) }
             return ServingHub(endpoint: endpoint, pid: nil)

@@ -6,7 +6,7 @@ enum MetricsServer {
     private static let maximumHeadByteCount = 8 << 10
 
     /// A scrape sends its request at once.
-    private static let patience = Duration.seconds(2)
+    private static let timeout = Duration.seconds(2)
 
     /// Begins to listen. At a path, only this user is answered; at a port, every process of this machine.
     static func start(at place: MetricsPlace, _ registry: PrometheusRegistry) throws(SystemCallError) -> RequestServer {
@@ -18,7 +18,7 @@ enum MetricsServer {
         var user: UInt32?
         if case .path = place { user = FileStatus.currentUser }
         let rules = RequestServer.Rules(
-            terminator: Array("\r\n\r\n".utf8), requestByteCount: maximumHeadByteCount, patience: patience,
+            terminator: Array("\r\n\r\n".utf8), requestByteCount: maximumHeadByteCount, timeout: timeout,
             isPersistent: false, user: user,
             tooLong: response("431 Request Header Fields Too Large"), busy: response("503 Service Unavailable"))
         return try RequestServer.start("metrics", at: listener, rules: rules) { head in answer(head, registry) }

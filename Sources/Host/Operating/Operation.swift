@@ -41,14 +41,14 @@ extension CommandContext {
     ///   - patience: How long a process that is asked to end may take.
     func perform(
         _ operation: Operation, for command: String, by user: UInt32 = OwnProcess.user,
-        patience: Duration = Operator.patience
+        timeout: Duration = Operator.timeout
     ) async throws -> OperationReceipt {
         if operation == .compact { return try await compact(by: user) }
         try requirePresentGroup()
         let group = try await openGroup(
             as: SessionDescription(role: .tool, name: "sharedcore \(command)"), for: command)
         return try await group.closing {
-            try await Operator(group: group, user: user, patience: patience).perform(operation, in: self)
+            try await Operator(group: group, user: user, timeout: timeout).perform(operation, in: self)
         }
     }
 
@@ -105,18 +105,18 @@ struct JournalTotal: Hashable, Sendable {
 /// Does operations through a handle, for a user.
 struct Operator: Sendable {
     /// How long a process that is asked to end may take, unless said otherwise.
-    static let patience = Duration.seconds(10)
+    static let timeout = Duration.seconds(10)
     private static let pause = Duration.milliseconds(50)
 
     let group: any SharedGroup
     let user: UInt32
-    var patience = Self.patience
+    var timeout = Self.timeout
     private let clock = SystemClock()
 
-    init(group: any SharedGroup, user: UInt32, patience: Duration = Self.patience) {
+    init(group: any SharedGroup, user: UInt32, timeout: Duration = Self.timeout) {
         self.group = group
         self.user = user
-        self.patience = patience
+        self.timeout = timeout
     }
 
     func perform(_ operation: Operation, in context: CommandContext) async throws -> OperationReceipt {
@@ -258,7 +258,7 @@ struct Operator: Sendable {
             text: isEnded
                 ? sentence + "."
                 : "Process \(session.process.pid) was told to end, and has not ended within "
-                    + "\(DurationText.write(patience)).",
+                    + "\(DurationText.write(timeout)).",
             json: json, isDone: isEnded)
     }
 
@@ -285,7 +285,7 @@ struct Operator: Sendable {
         if case .impossible(let reason) = outcome {
             throw CommandFailure(.unavailable, "session \(id) is not ended: \(reason)")
         }
-        let deadline = clock.now().advanced(by: patience)
+        let deadline = clock.now().advanced(by: timeout)
         // Listing the sessions ends those of processes that have ended.
         while try await self.session({ $0.id == id }) != nil {
             guard clock.now() < deadline else { return false }

@@ -15,7 +15,7 @@ final class ExecutorProcess: Sendable {
     private static let outputByteCount = 64 << 10
 
     /// Puts a held process into a cgroup that limits its memory; returns nil if that was not possible.
-    typealias Enclosing = @Sendable (Int32) -> MemoryCage.Cell?
+    typealias Enclosing = @Sendable (Int32) -> CgroupLimit.Cell?
     typealias Signalling = @Sendable (ProcessHandle, ProcessSignal) throws(SystemCallError) -> Void
     /// Handles the first line that it prints. Returns when the message of the line may be acknowledged.
     typealias Hearing = @Sendable (PrintedLine) async -> Void
@@ -48,8 +48,8 @@ final class ExecutorProcess: Sendable {
     private let output: OpenFile
     /// The pipe that tells the program that its first line was handled; nil for a program that reads nothing.
     private let confirmation: OpenFile?
-    private let cage: MemoryCage.Cell?
-    private let bell: EventCounter
+    private let cgroupLimit: CgroupLimit.Cell?
+    private let changeSignal: EventCounter
     private let clock: any TimeSource
     private let signal: Signalling
     private let hear: Hearing
@@ -59,7 +59,7 @@ final class ExecutorProcess: Sendable {
 
     private init(
         _ program: StartedProgram, output: OpenFile, confirmation: OpenFile?,
-        bell: EventCounter, cage: MemoryCage.Cell?, limits: ExecutorLimits, clock: any TimeSource,
+        changeSignal: EventCounter, cgroupLimit: CgroupLimit.Cell?, limits: ExecutorLimits, clock: any TimeSource,
         signal: @escaping Signalling, hear: @escaping Hearing
     ) {
         self.program = program
@@ -67,9 +67,9 @@ final class ExecutorProcess: Sendable {
         process = handle.identity
         self.output = output
         self.confirmation = confirmation
-        self.cage = cage
+        self.cgroupLimit = cgroupLimit
         self.clock = clock
-        self.bell = bell
+        self.changeSignal = changeSignal
         self.signal = signal
         self.hear = hear
         start = clock.now()
@@ -112,13 +112,13 @@ final class ExecutorProcess: Sendable {
             ownSession: true, endsWithThread: true,
             omitting: ServiceNotifier.variables.union(LaunchMark.Role.allCases.map(\.variable)))
         do throws(SystemCallError) {
-            let bell = try EventCounter()
+            let changeSignal = try EventCounter()
             let cell = enclosing.flatMap { $0(started.pid) }
             if program.isHeld { try words?.input.writeStream([1]) }
             return ExecutorProcess(
                 started, output: pipe.output, confirmation: program.isConfirmed ? words?.input : nil,
-                bell: bell,
-                cage: cell, limits: limits, clock: clock, signal: signal, hear: hear)
+                changeSignal: changeSignal,
+                cgroupLimit: cell, limits: limits, clock: clock, signal: signal, hear: hear)
         } catch {
             // No process would attend to it.
             started.kill()
@@ -130,7 +130,7 @@ final class ExecutorProcess: Sendable {
     /// Tells it to end because the host ends. It is killed if it does not.
     func stop() {
         state.withLock { $0.mustStop = true }
-        bell.raise()
+        changeSignal.raise()
     }
 
     /// Extends its time while its core is busy.
@@ -138,7 +138,7 @@ final class ExecutorProcess: Sendable {
     /// - Parameter end: The latest end of the activity; nil if it is not busy.
     func setBusy(until end: BootInstant?) {
         state.withLock { $0.busy = .busy(until: end) }
-        bell.raise()
+        changeSignal.raise()
     }
 
     /// Waits until it has ended and its line was handled.
@@ -152,9 +152,10 @@ final class ExecutorProcess: Sendable {
     private func attend() {
         var attendance = Attendance()
         while !handle.hasEnded {
-            let descriptors = [handle.descriptor, bell.descriptor] + (attendance.isOpen ? [output.descriptor] : [])
+            let descriptors =
+                [handle.descriptor, changeSignal.descriptor] + (attendance.isOpen ? [output.descriptor] : [])
             let ready = Poll.wait(for: descriptors, timeout: wait(attendance))
-            if ready[1] { bell.clear() }
+            if ready[1] { changeSignal.clear() }
             if attendance.isOpen, ready[2] { read(&attendance) }
             judge(&attendance)
         }
@@ -181,7 +182,7 @@ final class ExecutorProcess: Sendable {
 
     /// True if its memory must be sampled, because the kernel does not limit it.
     private var isSampled: Bool {
-        cage == nil && state.withLock { $0.budget.limits.memory != nil && $0.budget.killing == nil }
+        cgroupLimit == nil && state.withLock { $0.budget.limits.memory != nil && $0.budget.killing == nil }
     }
 
     /// Returns the time until the next step; nil if there is none before an event.
@@ -235,11 +236,11 @@ final class ExecutorProcess: Sendable {
     }
 
     private func finish(_ line: PrintedLine?) {
-        let killedByCage = cage?.hasKilled() ?? false
+        let killedByCage = cgroupLimit?.hasKilled() ?? false
         // Its process id, and so the id of its group, still belong to it.
         program.endGroup()
         let status = (try? program.waitForEnd()) ?? 137
-        cage?.remove()
+        cgroupLimit?.remove()
         let duration = start.duration(to: clock.now())
         let budget = state.withLock { $0.budget }
         let killing = budget.killing ?? (killedByCage ? .memory(budget.limits.memory ?? 0) : nil)

@@ -14,7 +14,7 @@ struct HostPublication: Sendable {
     private let queue: PushQueue
     private let notifier: ServiceNotifier
     private let figures: HostFigures
-    private let changes: ChangeBell
+    private let changes: ChangeSignal
     private let supervision: Supervision?
     private let beside: @Sendable () -> Void
     private let logger: Logger
@@ -50,7 +50,7 @@ struct HostPublication: Sendable {
     /// - Parameter beside: Called at each look, for what else is looked for now and then.
     init(
         of host: PushHost, as process: Int32, claim: HostClaim, queue: PushQueue, notifier: ServiceNotifier,
-        figures: HostFigures, supervision: Supervision?, changes: ChangeBell,
+        figures: HostFigures, supervision: Supervision?, changes: ChangeSignal,
         beside: @escaping @Sendable () -> Void = {}, logger: Logger
     ) {
         self.host = host
@@ -69,7 +69,7 @@ struct HostPublication: Sendable {
     func run() async {
         let looking = Task {
             while !Task.isCancelled {
-                changes.ring()
+                changes.signal()
                 try? await Task.sleep(for: Self.longestInterval)
             }
         }
@@ -77,7 +77,7 @@ struct HostPublication: Sendable {
         var published: HostRecord?
         var said: String?
         var troubledSince: ContinuousClock.Instant?
-        for await _ in changes.rings {
+        for await _ in changes.signals {
             let start = ContinuousClock.now
             var pause = Self.interval
             let record = await host.record(pid: process)
@@ -114,13 +114,13 @@ struct HostPublication: Sendable {
 }
 
 /// Signals that something has changed. Several changes between two checks are one signal.
-struct ChangeBell: Sendable {
-    let rings: AsyncStream<Void>
+struct ChangeSignal: Sendable {
+    let signals: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
 
     init() {
-        (rings, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     }
 
-    func ring() { continuation.yield() }
+    func signal() { continuation.yield() }
 }

@@ -12,7 +12,7 @@ struct HostReload: Sendable {
     let context: CommandContext
     let global: GlobalOptions
     let notifier: ServiceNotifier
-    let changes: ChangeBell
+    let changes: ChangeSignal
     /// Created before the host reports that it is ready, so that no signal is lost or ends it.
     let signals: UnixSignalsSequence
     let supervisor: MainSupervisor?
@@ -33,7 +33,7 @@ struct HostReload: Sendable {
                 context.logger.error("the configuration stays as it was: \(error)")
             }
             notifier.ready()
-            changes.ring()
+            changes.signal()
         }
     }
 

@@ -32,7 +32,7 @@ struct HostRun: Sendable {
 
     /// Becomes the host of the group.
     init(
-        _ group: any SharedGroup, settings: ExecutorSettings, cage: MemoryCage?, context: CommandContext,
+        _ group: any SharedGroup, settings: ExecutorSettings, cgroupLimit: CgroupLimit?, context: CommandContext,
         global: GlobalOptions
     ) async throws {
         self.group = group
@@ -42,7 +42,7 @@ struct HostRun: Sendable {
         let report = HostReport(to: context.output)
         self.report = report
         let claim = try await HostClaim(
-            of: group, with: HostRecord(pid: process, settings: settings, isCaged: cage != nil))
+            of: group, with: HostRecord(pid: process, settings: settings, isCaged: cgroupLimit != nil))
         let left = await SerialThread(name: "leftovers").run { ExecutorLeftovers.end() }
         if left.count > 0 {
             let processes = left.count.counting("process", "processes")
@@ -58,7 +58,7 @@ struct HostRun: Sendable {
         let queue = try context.resolution.pushQueue(of: group)
         mainPushes = MainPushExpiry(
             queue.forMain, lifetime: try context.resolution.value(Settings.inboxLifetime), logger: context.logger)
-        let changes = ChangeBell()
+        let changes = ChangeSignal()
         let registry = PrometheusRegistry()
         let figures = HostFigures(registry)
         let alerts = try PushAlerts(of: group, for: context)
@@ -70,12 +70,13 @@ struct HostRun: Sendable {
         self.holder = holder
         batons = Self.batons(of: group, logger: context.logger)
         host = PushHost(
-            queue, settings: settings, cage: cage, logger: context.logger, show: { await alerts?.tell(of: $0) },
+            queue, settings: settings, cgroupLimit: cgroupLimit, logger: context.logger,
+            show: { await alerts?.tell(of: $0) },
             wakeMain: { await holder?.wakeMain(for: .push) }
         ) { event in
             figures.count(event)
             report.print(event)
-            changes.ring()
+            changes.signal()
         }
         supervisor = try MainSupervisor(for: context)
         publication = HostPublication(
@@ -243,7 +244,7 @@ struct HostRun: Sendable {
         } else {
             report.print("The host goes on.", ["event": "resumed"])
         }
-        reload.changes.ring()
+        reload.changes.signal()
     }
 
     /// Starts Executors or not, as the group says.

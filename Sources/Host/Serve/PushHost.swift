@@ -15,7 +15,7 @@ internal import Synchronization
 actor PushHost {
     private let queue: PushQueue
     private let logger: Logger
-    private let cage: MemoryCage?
+    private let cgroupLimit: CgroupLimit?
     private let show: ExecutorProcess.Hearing
     private let tell: @Sendable (HostEvent) -> Void
     private let wakeMain: @Sendable () async -> Void
@@ -57,13 +57,13 @@ actor PushHost {
     ///   - wakeMain: Called before an Executor is started; returns when no Main rests.
     ///   - tell: Called with each event.
     init(
-        _ queue: PushQueue, settings: ExecutorSettings, cage: MemoryCage?, logger: Logger,
+        _ queue: PushQueue, settings: ExecutorSettings, cgroupLimit: CgroupLimit?, logger: Logger,
         show: @escaping ExecutorProcess.Hearing = { _ in }, wakeMain: @escaping @Sendable () async -> Void = {},
         tell: @escaping @Sendable (HostEvent) -> Void
     ) {
         self.queue = queue
         self.settings = settings
-        self.cage = cage
+        self.cgroupLimit = cgroupLimit
         self.logger = logger
         self.show = show
         self.tell = tell
@@ -124,7 +124,7 @@ actor PushHost {
 
     /// How this host is doing.
     func record(pid: Int32) -> HostRecord {
-        var record = HostRecord(pid: pid, settings: settings, isCaged: cage != nil)
+        var record = HostRecord(pid: pid, settings: settings, isCaged: cgroupLimit != nil)
         record.executors = executors.values.map {
             HostRecord.Executor(callID: $0.callID.text, pid: $0.process.process.pid)
         }
@@ -135,8 +135,8 @@ actor PushHost {
 
     /// How the kernel limits the memory of an Executor; nil if it does not.
     private var enclosing: ExecutorProcess.Enclosing? {
-        guard let cage, let byteCount = settings.limits.memory else { return nil }
-        return { cage.enclose($0, byteCount: byteCount) }
+        guard let cgroupLimit, let byteCount = settings.limits.memory else { return nil }
+        return { cgroupLimit.enclose($0, byteCount: byteCount) }
     }
 
     private func stopExecutors() {
@@ -337,7 +337,7 @@ actor PushHost {
     ///   session.
     private func insist(_ problem: String, _ step: @Sendable () async throws(SharedCoreError) -> Void) async -> Bool {
         // A host that must stop waits for a store only for a limited time.
-        var patience = 5
+        var timeout = 5
         while true {
             do throws(SharedCoreError) {
                 try await step()
@@ -349,8 +349,8 @@ actor PushHost {
                 await note(error, at: problem)
                 if failure != nil { return false }
                 if stopping.isRaised {
-                    patience -= 1
-                    guard patience > 0 else { return false }
+                    timeout -= 1
+                    guard timeout > 0 else { return false }
                 }
             }
         }

@@ -18,7 +18,7 @@ package final class RequestServer: Sendable {
         /// The most peers at a time.
         var peerCount: Int
         /// The time limit for a request, and for a peer with unsent bytes to accept some of them.
-        var patience: Duration
+        var timeout: Duration
         /// True if a peer may send another request after an answer.
         let isPersistent: Bool
         /// The only user that may connect; nil if the system does not report the peer's user.
@@ -32,13 +32,13 @@ package final class RequestServer: Sendable {
         var unsentByteCount: Int
 
         package init(
-            terminator: [UInt8], requestByteCount: Int, peerCount: Int = 32, patience: Duration = .seconds(10),
+            terminator: [UInt8], requestByteCount: Int, peerCount: Int = 32, timeout: Duration = .seconds(10),
             isPersistent: Bool, user: UInt32?, tooLong: [UInt8], busy: [UInt8], unsentByteCount: Int = 0
         ) {
             self.terminator = terminator
             self.requestByteCount = requestByteCount
             self.peerCount = peerCount
-            self.patience = patience
+            self.timeout = timeout
             self.isPersistent = isPersistent
             self.user = user
             self.tooLong = tooLong
@@ -74,7 +74,7 @@ package final class RequestServer: Sendable {
     private let rules: Rules
     private let answer: @Sendable (_ peer: Int, [UInt8]) async -> Answer
     private let streamEnded: @Sendable (_ peer: Int) -> Void
-    private let bell: EventCounter
+    private let changeSignal: EventCounter
     private let clock = SystemClock()
     private let state = Mutex(State())
 
@@ -89,7 +89,7 @@ package final class RequestServer: Sendable {
         self.rules = rules
         self.answer = answer
         self.streamEnded = streamEnded
-        bell = try EventCounter()
+        changeSignal = try EventCounter()
     }
 
     /// Begins to serve.
@@ -120,13 +120,13 @@ package final class RequestServer: Sendable {
     /// Continues the stream of a peer. The bytes are dropped if the peer has gone.
     package func send(_ bytes: [UInt8], to peer: Int) {
         state.withLock { $0.answers.append((peer, Answer(bytes, isStream: true))) }
-        bell.raise()
+        changeSignal.raise()
     }
 
     /// Ends it. Requests that are being answered get no answer any more.
     package func stop() {
         state.withLock { $0.isStopped = true }
-        bell.raise()
+        changeSignal.raise()
     }
 
     private func serve() {
@@ -137,16 +137,18 @@ package final class RequestServer: Sendable {
             var timeout = table.nextDeadline.map { clock.now().duration(to: $0) }
             // Without a free descriptor a client waits and cannot be accepted: a pause, in place of a busy loop.
             if isFull { timeout = min(timeout ?? Self.pause, Self.pause) }
-            let own = [bell.descriptor, isFull ? bell.descriptor : listener.descriptor].map { ($0, Poll.readable) }
+            let own = [changeSignal.descriptor, isFull ? changeSignal.descriptor : listener.descriptor].map {
+                ($0, Poll.readable)
+            }
             // It fails only with an invalid table of descriptors. As after a signal, all descriptors are then tried
             // again.
             let waited = try? Poll.events(
                 of: own + interests.map { ($0.descriptor, $0.events) }, timeout: timeout)
             let ready = (waited ?? nil) ?? [Int16](repeating: 0, count: own.count + interests.count)
-            if ready[0] != 0 { bell.clear() }
+            if ready[0] != 0 { changeSignal.clear() }
             deliver(to: &table)
             for (peer, events) in zip(interests, ready.dropFirst(2)) where events != 0 {
-                begin(table.serve(peer.key, events, until: clock.now().advanced(by: rules.patience)))
+                begin(table.serve(peer.key, events, until: clock.now().advanced(by: rules.timeout)))
             }
             if isFull || ready[1] != 0 { isFull = !accept(into: &table) }
             table.dropLate(at: clock.now())
@@ -160,7 +162,7 @@ package final class RequestServer: Sendable {
             for _ in 0..<Self.admissionCount {
                 guard let connection = try listener.accept() else { return true }
                 if let user = rules.user, connection.peerUser != user { continue }
-                let (hasPlace, requests) = table.add(connection, until: clock.now().advanced(by: rules.patience))
+                let (hasPlace, requests) = table.add(connection, until: clock.now().advanced(by: rules.timeout))
                 requests.forEach(begin)
                 if !hasPlace { _ = connection.send(rules.busy) }
             }
@@ -176,7 +178,7 @@ package final class RequestServer: Sendable {
             return state.answers
         }
         for (peer, answer) in answers {
-            begin(table.answer(peer, answer, next: clock.now().advanced(by: rules.patience)))
+            begin(table.answer(peer, answer, next: clock.now().advanced(by: rules.timeout)))
         }
     }
 
@@ -186,7 +188,7 @@ package final class RequestServer: Sendable {
         Task {
             let answer = await answer(request.peer, request.bytes)
             state.withLock { $0.answers.append((request.peer, answer)) }
-            bell.raise()
+            changeSignal.raise()
         }
     }
 }

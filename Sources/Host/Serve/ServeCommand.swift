@@ -22,15 +22,16 @@ struct ServeCommand: HostCommand {
         let settings = try ExecutorSettings(context.resolution)
         _ = try context.resolution.overview()
         // Before any other start, such as that of a hub: a cgroup can only be used by a process that is alone in it.
-        let cage =
+        let cgroupLimit =
             settings.limits.memory == nil
-            ? nil : MemoryCage.ownPath().flatMap { MemoryCage(at: $0, process: ProcessIdentity.current.pid) }
+            ? nil : CgroupLimit.ownPath().flatMap { CgroupLimit(at: $0, process: ProcessIdentity.current.pid) }
         // Each Executor needs a few descriptors here.
         SpareDescriptors.raiseLimit()
         let description = SessionDescription(role: SessionRole(rawValue: "host"), name: "sharedcore serve")
         try await context.withGroup(as: description, for: "serve") { group in
             try await context.noteWakeUp(of: group)
-            let run = try await HostRun(group, settings: settings, cage: cage, context: context, global: global)
+            let run = try await HostRun(
+                group, settings: settings, cgroupLimit: cgroupLimit, context: context, global: global)
             // In a task of its own, so that begun work is completed when the host must stop.
             let work = Task { try await run.serve() }
             try await withTaskCancellationHandler {

@@ -11,7 +11,7 @@ struct ServiceNotifier: Sendable {
     ]
 
     /// How many seconds a message waits for a manager that has many to read.
-    private static let patience: Int32 = 10
+    private static let timeout: Int32 = 10
 
     private let address: String?
     private let thread = SerialThread(name: "notify")
@@ -53,6 +53,6 @@ struct ServiceNotifier: Sendable {
     private func send(_ text: String) {
         guard let address else { return }
         // A manager that does not listen is no reason not to serve.
-        thread.submit { try? Datagram.send(Array(text.utf8), to: address, waiting: Self.patience) }
+        thread.submit { try? Datagram.send(Array(text.utf8), to: address, waiting: Self.timeout) }
     }
 }

@@ -24,7 +24,7 @@ final class MainSupervisor: Sendable {
     private let logger: Logger
     private let configuration: Mutex<KeeperConfiguration>
     /// Raised when there is something new to do.
-    private let bell: EventCounter
+    private let changeSignal: EventCounter
     private let isEnded = Atomic(false)
 
     /// How long after a keeper's end the next one is started at the earliest.
@@ -46,7 +46,7 @@ final class MainSupervisor: Sendable {
         self.program = program
         self.variables = variables
         self.logger = logger
-        bell = try SharedCoreError.wrapping { () throws(SystemCallError) in try EventCounter() }
+        changeSignal = try SharedCoreError.wrapping { () throws(SystemCallError) in try EventCounter() }
     }
 
     /// Begins to supervise the keeper, on a thread of its own that lives until ``end()``.
@@ -54,8 +54,8 @@ final class MainSupervisor: Sendable {
         try OwnedThread.start("supervisor") { [self] in
             while !isEnded.load(ordering: .acquiring) {
                 attend()
-                _ = Poll.wait(for: [bell.descriptor], timeout: Self.pause)
-                bell.clear()
+                _ = Poll.wait(for: [changeSignal.descriptor], timeout: Self.pause)
+                changeSignal.clear()
             }
         }
     }
@@ -63,13 +63,13 @@ final class MainSupervisor: Sendable {
     /// Sends the keeper a new configuration. A changed command takes effect with the next host.
     func configure(_ options: SupervisionOptions) {
         configuration.withLock { $0.options = options }
-        bell.raise()
+        changeSignal.raise()
     }
 
     /// Stops supervising the keeper. The keeper and Main continue.
     func end() {
         isEnded.store(true, ordering: .releasing)
-        bell.raise()
+        changeSignal.raise()
     }
 
     /// Makes sure that a keeper runs and has the configuration. Returns when that keeper has ended, the configuration
@@ -78,8 +78,8 @@ final class MainSupervisor: Sendable {
         let configuration = configuration.withLock { $0 }
         if let connection = client.connect() {
             if client.ask(.configure(configuration), over: connection) == .done {
-                while !Poll.wait(for: [bell.descriptor], timeout: .zero)[0], isOpen(connection) {
-                    _ = Poll.wait(for: [bell.descriptor, connection.descriptor], timeout: nil)
+                while !Poll.wait(for: [changeSignal.descriptor], timeout: .zero)[0], isOpen(connection) {
+                    _ = Poll.wait(for: [changeSignal.descriptor, connection.descriptor], timeout: nil)
                 }
             }
             return

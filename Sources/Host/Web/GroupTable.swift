@@ -10,7 +10,7 @@ extension GroupReports {
     /// The most groups of a document: each is opened for it.
     private static let groupCount = 100
     /// How long opening one of them may take.
-    private static let patience = Duration.seconds(2)
+    private static let timeout = Duration.seconds(2)
 
     /// `groups[] more`: the groups in the directory of the shown one, by name, each with `name isShown journals{count,bytes,diskBytes}
     /// sessions error`, and `revision owner asked host pushes store` as `status --json` prints them. Where one cannot be read,
@@ -70,7 +70,7 @@ extension GroupReports {
         // A hub serves one group, and what it keeps in files can be read beside it.
         let context = context.with([Settings.group.name: name, Settings.backend.name: "file"])
         let group = try await context.openToRead(
-            for: "web", until: CommandDeadline(after: Self.patience, by: context.clock))
+            for: "web", until: CommandDeadline(after: Self.timeout, by: context.clock))
         return try await group.closing { try await StatusOverview(of: group, in: context) }
     }
 

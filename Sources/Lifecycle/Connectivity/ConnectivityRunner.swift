@@ -14,7 +14,7 @@ public import CoreAPI
 /// Source: contract P2.
 public actor ConnectivityRunner {
     /// The time to wait for a cancelled action.
-    static let patience = Duration.seconds(1)
+    static let timeout = Duration.seconds(1)
 
     private let delegate: any ConnectivityDelegate
     private let clock: any TimeSource
@@ -35,7 +35,7 @@ public actor ConnectivityRunner {
     private struct UnderWay {
         let action: OrderedAction
         let task: Task<Void, Never>
-        var patience: Task<Void, Never>?
+        var timeout: Task<Void, Never>?
     }
 
     /// - Parameters:
@@ -58,7 +58,7 @@ public actor ConnectivityRunner {
     deinit {
         alarm?.task.cancel()
         underWay?.task.cancel()
-        underWay?.patience?.cancel()
+        underWay?.timeout?.cancel()
     }
 
     /// The position of the machine.
@@ -114,7 +114,7 @@ public actor ConnectivityRunner {
         alarm?.task.cancel()
         alarm = nil
         underWay?.task.cancel()
-        underWay?.patience?.cancel()
+        underWay?.timeout?.cancel()
         underWay = nil
         wakeWaiting()
     }
@@ -122,9 +122,9 @@ public actor ConnectivityRunner {
     private func note(_ transition: ConnectivityTransition) {
         trace.append(transition)
         if trace.count > traceCapacity { trace.removeFirst(trace.count - traceCapacity) }
-        if let underWay, underWay.patience == nil, transition.dropped.contains(underWay.action) {
+        if let underWay, underWay.timeout == nil, transition.dropped.contains(underWay.action) {
             underWay.task.cancel()
-            self.underWay?.patience = wait(until: clock.now().advanced(by: Self.patience)) { runner in
+            self.underWay?.timeout = wait(until: clock.now().advanced(by: Self.timeout)) { runner in
                 await runner.giveUp(underWay.action)
             }
         }
@@ -152,7 +152,7 @@ public actor ConnectivityRunner {
 
     private func ended(_ action: OrderedAction, _ outcome: ConnectivityMachine.Outcome) {
         guard !isClosed, underWay?.action == action else { return }
-        underWay?.patience?.cancel()
+        underWay?.timeout?.cancel()
         underWay = nil
         if let transition = machine.finished(action.number, outcome, at: clock.now()) { note(transition) }
         carryOn()

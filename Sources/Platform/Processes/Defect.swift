@@ -5,7 +5,7 @@ package enum Defect: BackendDefect {
     /// A record is published even if the commit word has changed since.
     case blindPublication
     /// Others wait without limit for a writer that is frozen under the lock.
-    case endlessPatience
+    case endlessTimeout
     /// A writer that is passed over repeatedly does not show that it runs (its tick).
     case silentWriter
     /// A compaction leaves the old journal open.

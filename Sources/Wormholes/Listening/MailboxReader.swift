@@ -26,7 +26,7 @@ struct MailboxReader: Sendable {
         self.source = source
         self.group = group
         watch = try await group.watch([source.prefix], from: .now)
-        let look = try await MailboxLook.take(at: source, in: group, watching: watch)
+        let look = try await MailboxReading.take(at: source, in: group, watching: watch)
         revision = look.snapshot.revision
         count = look.count
         let standing = source.standing(in: look.snapshot)
@@ -61,7 +61,7 @@ struct MailboxReader: Sendable {
     }
 
     private mutating func catchUp() async throws(SharedCoreError) {
-        let look = try await MailboxLook.take(at: source, in: group, watching: watch)
+        let look = try await MailboxReading.take(at: source, in: group, watching: watch)
         let (snapshot, count) = (look.snapshot, look.count)
         guard snapshot.revision > revision else {
             for changes in look.later { apply(changes) }
@@ -90,7 +90,7 @@ struct MailboxReader: Sendable {
 /// The content of a mailbox at one revision, and the number of sends and clearings that led to it.
 ///
 /// The two are read one after the other, so the number belongs to the content only if nothing was announced in between.
-struct MailboxLook: Sendable {
+struct MailboxReading: Sendable {
     /// The number of tries to read both without an announcement in between. If all fail, the watch provides the changes
     /// in between.
     private static let attempts = 8
@@ -102,12 +102,12 @@ struct MailboxLook: Sendable {
 
     static func take(
         at source: any ListeningSource, in group: any SharedGroup, watching watch: Watch
-    ) async throws(SharedCoreError) -> MailboxLook {
+    ) async throws(SharedCoreError) -> MailboxReading {
         for _ in 0..<attempts {
             let snapshot = try await group.list(source.prefix)
             let state = try await group.state(of: source.announcement)
             if state.revision <= snapshot.revision {
-                return MailboxLook(snapshot: snapshot, count: state.count, later: [])
+                return MailboxReading(snapshot: snapshot, count: state.count, later: [])
             }
         }
         while true {
@@ -118,7 +118,7 @@ struct MailboxLook: Sendable {
     /// Returns nil if the watch was lagging meanwhile.
     private static func count(
         at source: any ListeningSource, in group: any SharedGroup, watching watch: Watch
-    ) async throws(SharedCoreError) -> MailboxLook? {
+    ) async throws(SharedCoreError) -> MailboxReading? {
         let snapshot = try await group.list(source.prefix)
         let state = try await group.state(of: source.announcement)
         var count = state.count
@@ -128,14 +128,14 @@ struct MailboxLook: Sendable {
         while revision < state.revision {
             let event = try await watch.next()
             // The watch has ended; the next call to take an event reports that.
-            guard let event else { return MailboxLook(snapshot: snapshot, count: state.count, later: later) }
+            guard let event else { return MailboxReading(snapshot: snapshot, count: state.count, later: later) }
             guard case .changes(let changes) = event else { return nil }
             guard changes.revision > snapshot.revision else { continue }
             later.append(changes)
             revision = changes.revision
             if revision <= state.revision { count -= min(count, UInt64(source.news(in: changes).count)) }
         }
-        return MailboxLook(snapshot: snapshot, count: count, later: later)
+        return MailboxReading(snapshot: snapshot, count: count, later: later)
     }
 }
 

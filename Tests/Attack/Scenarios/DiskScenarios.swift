@@ -8,40 +8,42 @@ internal import TestSupport
 enum DiskScenarios {
     static var all: [Scenario] {
         [
-            Scenario("names-on-full-disk", weight: 3) { wish in
+            Scenario("names-on-full-disk", weight: 3) { selection in
                 let cases = [
-                    Scenario.Case("owner-killed", seed: wish.seed) {
+                    Scenario.Case("owner-killed", seed: selection.seed) {
                         try await postNames($0, count: 400, isOwned: true)
                     },
-                    Scenario.Case("nothing-killed", seed: wish.seed) {
+                    Scenario.Case("nothing-killed", seed: selection.seed) {
                         try await postNames($0, count: 200, isOwned: false)
                     },
                 ]
                 // Hundreds of processes one after the other.
-                return wish.isBrief ? [] : cases
+                return selection.isBrief ? [] : cases
             },
-            Scenario("puts-until-full", weight: 3) { wish in
+            Scenario("puts-until-full", weight: 3) { selection in
                 SmallDisk.Kind.allCases.flatMap { kind in
-                    (wish.isBrief ? [4] : [2, 3, 4, 6, 8, 10, 12, 16]).filter { kind == .tmpfs || $0 > 3 }.map {
+                    (selection.isBrief ? [4] : [2, 3, 4, 6, 8, 10, 12, 16]).filter { kind == .tmpfs || $0 > 3 }.map {
                         size in
-                        Scenario.Case("\(kind)-\(size)", seed: wish.seed) { try await putUntilFull(on: kind, size, $0) }
-                    }
-                }
-            },
-            Scenario("refused-while-full", weight: 2) { wish in
-                SmallDisk.Kind.allCases.flatMap { kind in
-                    [false, true].map { isOwned in
-                        Scenario.Case("\(kind)-\(isOwned ? "owned" : "alone")", seed: wish.seed) {
-                            try await refuse(wish.isBrief ? 40 : 400, isOwned: isOwned, on: kind, $0)
+                        Scenario.Case("\(kind)-\(size)", seed: selection.seed) {
+                            try await putUntilFull(on: kind, size, $0)
                         }
                     }
                 }
             },
-            Scenario("disk-tmpfs", weight: 4) { wish in
-                wish.histories(200, brief: 8) { try await history(on: .tmpfs, $0) }
+            Scenario("refused-while-full", weight: 2) { selection in
+                SmallDisk.Kind.allCases.flatMap { kind in
+                    [false, true].map { isOwned in
+                        Scenario.Case("\(kind)-\(isOwned ? "owned" : "alone")", seed: selection.seed) {
+                            try await refuse(selection.isBrief ? 40 : 400, isOwned: isOwned, on: kind, $0)
+                        }
+                    }
+                }
             },
-            Scenario("disk-ext4", weight: 4) { wish in
-                wish.histories(100, brief: 6) { try await history(on: .ext4, $0) }
+            Scenario("disk-tmpfs", weight: 4) { selection in
+                selection.histories(200, brief: 8) { try await history(on: .tmpfs, $0) }
+            },
+            Scenario("disk-ext4", weight: 4) { selection in
+                selection.histories(100, brief: 6) { try await history(on: .ext4, $0) }
             },
         ]
     }

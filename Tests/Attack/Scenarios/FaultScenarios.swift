@@ -46,8 +46,8 @@ enum FaultScenarios {
         [
             opening, put, commit, roll, compaction, takeOver, handOver, waiting, serving, backup, restoration, renaming,
         ].map { operation in
-            Scenario("faults-\(operation.name)", weight: operation.weight, sampleCount: 6) { wish, look in
-                try await cases(of: operation, wish, look)
+            Scenario("faults-\(operation.name)", weight: operation.weight, sampleCount: 6) { selection, look in
+                try await cases(of: operation, selection, look)
             }
         }
     }
@@ -205,10 +205,10 @@ enum FaultScenarios {
     }
 
     private static func cases(
-        of operation: Operation, _ wish: Scenario.Wish, _ look: Attempt
+        of operation: Operation, _ selection: Scenario.Selection, _ look: Attempt
     ) async throws -> [Scenario.Case] {
         let hasFailPoints = try await hasFailPoints(look)
-        guard hasFailPoints || operation.failPoint == nil else { return [missing("unnamed-files", wish)] }
+        guard hasFailPoints || operation.failPoint == nil else { return [missing("unnamed-files", selection)] }
         try await operation.prepare(look)
         let template = look.newPath("template")
         try Attempt.makeDirectory(template)
@@ -228,12 +228,12 @@ enum FaultScenarios {
 
         // The program of a commit runs before the faults begin, so it gets no fail points.
         let takesFailPoints = hasFailPoints && operation.name != commit.name
-        var random = SeededRandom(seed: wish.seed)
+        var random = SeededRandom(seed: selection.seed)
         // In another order each time, so that the cases left out for lack of time vary.
         var singles = singles(of: calls, operation, withFailPoints: takesFailPoints).shuffled(using: &random)[...]
         func item(_ kind: String, _ faults: [Fault]) -> Scenario.Case {
             Scenario.Case(
-                faults.map(\.description).joined(separator: "+"), seed: wish.seed, kind: kind,
+                faults.map(\.description).joined(separator: "+"), seed: selection.seed, kind: kind,
                 needsFailPoints: operation.failPoint != nil || faults.contains(where: \.kind.needsFailPoints)
             ) { attempt in
                 if !TemporaryDirectory.names(in: template).isEmpty {
@@ -246,12 +246,12 @@ enum FaultScenarios {
         }
         // Of those that were asked for, so that the sample is as large as it can be.
         let allPairs = pairs(of: calls, withFailPoints: takesFailPoints).shuffled(using: &random)
-            .map { item("pairs", $0) }.filter(wish.selects)
-        var pairs = allPairs.prefix(wish.isSingle ? allPairs.count : operation.pairCount ?? allPairs.count)
-        var items = hasFailPoints ? [] : [missing("short-writes", wish)]
+            .map { item("pairs", $0) }.filter(selection.selects)
+        var pairs = allPairs.prefix(selection.isSingle ? allPairs.count : operation.pairCount ?? allPairs.count)
+        var items = hasFailPoints ? [] : [missing("short-writes", selection)]
         // A pair after every second single while time is short, and the remaining ones of either at the end.
         while !singles.isEmpty || !pairs.isEmpty {
-            let count = wish.form == .whole ? max(2, singles.count) : 2
+            let count = selection.form == .whole ? max(2, singles.count) : 2
             items += singles.prefix(count).map { item("single faults", $0) }
             singles = singles.dropFirst(count)
             if let pair = pairs.popFirst() { items.append(pair) }
@@ -260,8 +260,8 @@ enum FaultScenarios {
     }
 
     /// The stand-in for the cases that a build without fail points does not have.
-    private static func missing(_ name: String, _ wish: Scenario.Wish) -> Scenario.Case {
-        Scenario.Case(name, seed: wish.seed, needsFailPoints: true) { _ in
+    private static func missing(_ name: String, _ selection: Scenario.Selection) -> Scenario.Case {
+        Scenario.Case(name, seed: selection.seed, needsFailPoints: true) { _ in
             throw HarnessLimitation("a release build has no fail points")
         }
     }

@@ -8,10 +8,10 @@ internal import TestSupport
 /// A group's directory stays within a multiple of its content, however short its writers live and however slow the disk
 /// is.
 enum GrowthScenario {
-    static let scenario = Scenario("growth", weight: 4) { wish in
+    static let scenario = Scenario("growth", weight: 4) { selection in
         Way.allCases.map { way in
-            Scenario.Case(way.rawValue, seed: wish.seed) {
-                try await grow($0, count: way.count(in: wish.form), way)
+            Scenario.Case(way.rawValue, seed: selection.seed) {
+                try await grow($0, count: way.count(in: selection.form), way)
             }
         }
     }

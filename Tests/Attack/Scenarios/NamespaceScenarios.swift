@@ -7,11 +7,11 @@ internal import TestSupport
 enum NamespaceScenarios {
     static var all: [Scenario] {
         [
-            Scenario("namespaces", weight: 2) { wish in
+            Scenario("namespaces", weight: 2) { selection in
                 [
-                    Scenario.Case("boot-id", seed: wish.seed, twoBoots),
-                    Scenario.Case("boot-clock", seed: wish.seed, twoClocks),
-                    Scenario.Case("process-numbers", seed: wish.seed, twoNumberings),
+                    Scenario.Case("boot-id", seed: selection.seed, twoBoots),
+                    Scenario.Case("boot-clock", seed: selection.seed, twoClocks),
+                    Scenario.Case("process-numbers", seed: selection.seed, twoNumberings),
                 ]
             }
         ]

@@ -7,34 +7,34 @@ internal import TestSupport
 enum ReplacementScenarios {
     static var all: [Scenario] {
         [
-            Scenario("replaced", weight: 3) { wish in
+            Scenario("replaced", weight: 3) { selection in
                 [
-                    Scenario.Case("journal-renamed-over", seed: wish.seed) { attempt in
+                    Scenario.Case("journal-renamed-over", seed: selection.seed) { attempt in
                         try await replace(attempt) { copy, path in
                             try await attempt.tool("mv", copy, path)
                         }
                     },
-                    Scenario.Case("journal-truncated", seed: wish.seed) { attempt in
+                    Scenario.Case("journal-truncated", seed: selection.seed) { attempt in
                         try await replace(attempt) { _, path in
                             try await attempt.tool("truncate", "-s", "0", path)
                         }
                     },
-                    Scenario.Case("journal-cut", seed: wish.seed) { attempt in
+                    Scenario.Case("journal-cut", seed: selection.seed) { attempt in
                         try await replace(attempt) { _, path in
                             try await attempt.tool("truncate", "-s", "5000", path)
                         }
                     },
-                    Scenario.Case("journal-written-over", seed: wish.seed) { attempt in
+                    Scenario.Case("journal-written-over", seed: selection.seed) { attempt in
                         try await replace(attempt) { copy, path in
                             try await attempt.tool("cp", copy, path)
                         }
                     },
                 ]
             },
-            Scenario("missing") { wish in
+            Scenario("missing") { selection in
                 [
-                    Scenario.Case("sessions", seed: wish.seed, withoutSessions),
-                    Scenario.Case("group", seed: wish.seed, withoutGroup),
+                    Scenario.Case("sessions", seed: selection.seed, withoutSessions),
+                    Scenario.Case("group", seed: selection.seed, withoutGroup),
                 ]
             },
         ]

@@ -7,22 +7,22 @@ internal import TestSupport
 enum SurroundingScenarios {
     static var all: [Scenario] {
         [
-            Scenario("descriptors") { wish in
-                stride(from: 12, through: 40, by: wish.isBrief ? 6 : 1).map { limit in
-                    Scenario.Case("\(limit)", seed: wish.seed) { try await descriptors($0, limit) }
+            Scenario("descriptors") { selection in
+                stride(from: 12, through: 40, by: selection.isBrief ? 6 : 1).map { limit in
+                    Scenario.Case("\(limit)", seed: selection.seed) { try await descriptors($0, limit) }
                 }
             },
-            Scenario("surroundings") { wish in
+            Scenario("surroundings") { selection in
                 [
-                    Scenario.Case("bytes", seed: wish.seed, bytes),
-                    Scenario.Case("no-exclusive-rename", seed: wish.seed, withoutExclusiveRename),
+                    Scenario.Case("bytes", seed: selection.seed, bytes),
+                    Scenario.Case("no-exclusive-rename", seed: selection.seed, withoutExclusiveRename),
                 ]
                     + ["watches", "instances"].flatMap { limit in
                         [
-                            Scenario.Case("post-without-\(limit)", seed: wish.seed) {
+                            Scenario.Case("post-without-\(limit)", seed: selection.seed) {
                                 try await post($0, without: limit)
                             },
-                            Scenario.Case("mail-without-\(limit)", seed: wish.seed) {
+                            Scenario.Case("mail-without-\(limit)", seed: selection.seed) {
                                 try await mail($0, without: limit)
                             },
                         ]

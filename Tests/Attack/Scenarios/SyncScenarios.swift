@@ -8,12 +8,12 @@ internal import TestSupport
 enum SyncScenarios {
     static var all: [Scenario] {
         [
-            Scenario("sync") { wish in
+            Scenario("sync") { selection in
                 [
-                    Scenario.Case("refused", seed: wish.seed, refused),
-                    Scenario.Case("retried", seed: wish.seed, retried),
-                    Scenario.Case("lost", seed: wish.seed, lost),
-                    Scenario.Case("slow", seed: wish.seed, slow),
+                    Scenario.Case("refused", seed: selection.seed, refused),
+                    Scenario.Case("retried", seed: selection.seed, retried),
+                    Scenario.Case("lost", seed: selection.seed, lost),
+                    Scenario.Case("slow", seed: selection.seed, slow),
                 ]
             }
         ]

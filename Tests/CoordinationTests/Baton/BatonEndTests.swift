@@ -18,7 +18,7 @@ struct BatonEndTests {
         var record = BatonRecord(
             epoch: epoch, kind: "test/1", byteCount: 1, digest: [UInt8](repeating: 0, count: 32), descriptorCount: 0,
             calls: ["call"], bootID: BootID(high: 1, low: 1), deadline: tests.start, keepers: [])
-        var machine = tests.machine(.executor, wish: .nothing(because: .nothingAsked))
+        var machine = tests.machine(.executor, goal: .nothing(because: .nothingAsked))
         var given = GivenBaton(record, lifetime: .seconds(1))
         given.phase = .offered(Revision(rawValue: 30))
         machine.given = given

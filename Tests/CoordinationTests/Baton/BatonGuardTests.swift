@@ -40,7 +40,7 @@ struct BatonGuardTests {
         var machine = OwnershipMachine(
             for: Participation(session: group.session.id, role: .executor, name: "executor", process: .current),
             rules: OwnershipRules(), seed: 1, at: clock.now())
-        machine.wish = .own
+        machine.goal = .own
         machine.view.apply(try await group.list(OwnershipKey.path), at: clock.now())
         machine.core = LocalCore(epoch: epoch, phase: .ended)
         machine.give(GivenBaton(record(of: epoch), lifetime: .seconds(10)))

@@ -182,7 +182,7 @@ struct HolderMachineTests {
             }
             return .commit(
                 puts: puts, deletes: deletes, requires: Set(transition.transaction.guards.map(\.key)),
-                tells: transition.stories.map(\.kind))
+                tells: transition.timelineEvents.map(\.kind))
         default: return nil
         }
     }
@@ -210,11 +210,11 @@ struct HolderMachineTests {
             return nil
         }
         let (repeated, again) = try #require(run(for: .seconds(5), from: .zero))
-        #expect(repeated >= .seconds(1) && again.stories == [])
+        #expect(repeated >= .seconds(1) && again.timelineEvents == [])
         machine.view.apply(Self.snapshot([.holder, .holds, .rest, .repeatedWake], at: 41), at: Self.start)
         let (released, end) = try #require(run(for: .seconds(5), from: repeated))
         #expect(released - repeated >= .seconds(1))
-        #expect(end.stories.map(\.kind) == [.coreGivenUp, .released])
+        #expect(end.timelineEvents.map(\.kind) == [.coreGivenUp, .released])
         #expect(
             Set(end.transaction.guards.map(\.key)) == [OwnershipKey.owner, OwnershipKey.rest, OwnershipKey.wake],
             "no other entry has changed since it was seen")

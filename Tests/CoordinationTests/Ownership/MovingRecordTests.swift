@@ -166,7 +166,7 @@ struct MovingRecordTests {
             var machine = OwnershipMachine(
                 for: Participation(session: tests.session, role: .main, name: "me", process: tests.process(1)),
                 rules: rules, seed: 1, at: tests.start)
-            machine.wish = .own
+            machine.goal = .own
             machine.view.apply(tests.view(40, entries), at: tests.start)
             return machine
         }
@@ -190,7 +190,7 @@ struct MovingRecordTests {
 
         // A request that its author withdraws, and one that ends because its author acquires.
         var withdrawn = main(rules, standing)
-        withdrawn.wish = .nothing(because: .nothingAsked)
+        withdrawn.goal = .nothing(because: .nothingAsked)
         let gone: [Transaction.Operation] = [.delete(OwnershipKey.takes)]
         #expect(try operations(withdrawn) { $0.operations.contains(.delete(OwnershipKey.handover)) } == gone)
         #expect(

@@ -283,7 +283,7 @@ struct OpenWorkTests {
                 for: Participation(session: main.session.id, role: .main, name: "main", process: .current),
                 rules: rules,
                 seed: 1, at: core.clock.now())
-            (machine.wish, machine.insists) = (.takeOver, insists)
+            (machine.goal, machine.insists) = (.takeOver, insists)
             machine.view.apply(try await main.list(OwnershipKey.path), at: core.clock.now())
             var directive = machine.step(at: core.clock.now())
             while directive == .bury { directive = machine.step(at: core.clock.now()) }

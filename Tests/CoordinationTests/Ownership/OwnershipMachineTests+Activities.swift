@@ -64,7 +64,7 @@ extension OwnershipMachineTests {
                     machine.view.apply(view(revision, standing + conversation))
                 case .bury, .look: break
                 case .examine(_, let claim): machine.examined(claim, isStopped: isStopped)
-                case .commit(let transition) where transition.stories.isEmpty:
+                case .commit(let transition) where transition.timelineEvents.isEmpty:
                     challenges += 1
                     revision += 1
                     let operations = transition.transaction.operations
@@ -79,7 +79,7 @@ extension OwnershipMachineTests {
                     if passed < answering { answer(Revision(rawValue: revision)) }
                     machine.view.apply(view(revision, standing + conversation))
                 case .commit(let transition):
-                    #expect(transition.stories.map(\.kind) == [.killed])
+                    #expect(transition.timelineEvents.map(\.kind) == [.killed])
                     return (passed, challenges, transition.transaction.guards.map(\.key))
                 default: throw Unexpected()
                 }
@@ -184,7 +184,7 @@ extension OwnershipMachineTests {
         let busy = [owner, activities([.seconds(15)])]
         func second(takingOver: Bool = true, insisting: Bool = true, sees entries: [Entry]) -> OwnershipMachine {
             var machine = machine(.main)
-            machine.wish = takingOver ? .takeOver : .own
+            machine.goal = takingOver ? .takeOver : .own
             machine.insists = insisting
             machine.view.apply(view(40, entries))
             return machine
@@ -230,7 +230,7 @@ extension OwnershipMachineTests {
         let main = SessionID(rawValue: 30)
         let busy = [owner(.executor, by: other, claim: 20), activities([.seconds(15)])]
         var machine = machine(.main)
-        machine.wish = .takeOver
+        machine.goal = .takeOver
         machine.view.apply(view(40, busy + [request(by: session)]))
         #expect(run(&machine, from: start, for: .milliseconds(10)) == nil)
         #expect(machine.handoverWait != nil)

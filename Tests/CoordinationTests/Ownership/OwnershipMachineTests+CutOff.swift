@@ -87,8 +87,8 @@ extension OwnershipMachineTests {
             Issue.record("it does not release")
             return
         }
-        #expect(release.stories.map(\.kind) == [.coreStopped, .released])
-        #expect(release.stories.first?.reason.contains("cut off") == true)
+        #expect(release.timelineEvents.map(\.kind) == [.coreStopped, .released])
+        #expect(release.timelineEvents.first?.reason.contains("cut off") == true)
         machine.view.apply(view(40, []))
         let acquisition = try transaction(machine.step(at: now))
         #expect(
@@ -107,12 +107,12 @@ extension OwnershipMachineTests {
             machine.lease = SessionLease(duration: .seconds(6), confirmedAt: now)
             while let directive = machine.step(at: now) {
                 guard case .commit(let transition) = directive else { continue }
-                if transition.stories.contains(where: { $0.kind == .coreGivenUp }) {
+                if transition.timelineEvents.contains(where: { $0.kind == .coreGivenUp }) {
                     releases += 1
                     machine.view.apply(view(40, []))
                 }
                 #expect(!transition.acquires, "a core starts beside the one that was given up")
-                if transition.stories.contains(where: { $0.kind == .stateChanged }) {
+                if transition.timelineEvents.contains(where: { $0.kind == .stateChanged }) {
                     var record = OwnerRecord(
                         role: .main, state: .stopping, name: "me", process: process(1), since: start)
                     record.state = .stopping
@@ -183,7 +183,7 @@ extension OwnershipMachineTests {
                 session: session, role: .main, name: "me",
                 process: ProcessIdentity(bootID: BootID(high: 9, low: 9), pid: 1, startTime: 1)),
             rules: OwnershipRules(), seed: 1, at: start)
-        machine.wish = .own
+        machine.goal = .own
         var revision: UInt64 = 30
         var standing = Dictionary(uniqueKeysWithValues: entries.map { ($0.key, $0) })
         machine.view.apply(view(revision, entries))
@@ -199,7 +199,7 @@ extension OwnershipMachineTests {
             while let directive = machine.step(at: start.advanced(by: passed)) {
                 switch directive {
                 case .commit(let transition):
-                    if transition.stories.contains(where: { $0.kind == .tookOver }) { return passed }
+                    if transition.timelineEvents.contains(where: { $0.kind == .tookOver }) { return passed }
                     for case .put(let key, let value, _) in transition.transaction.operations {
                         put(key, value, by: session)
                     }

@@ -99,7 +99,7 @@ extension OwnershipMachineTests {
         #expect(machine.step(at: start) == .stopCore(epoch: Revision(rawValue: 20)))
         machine.coreEnded(Revision(rawValue: 20), problem: nil)
         guard case .commit(let told)? = machine.step(at: start) else { return #expect(Bool(false), "nothing is told") }
-        #expect(told.stories.map(\.kind) == [.coreStopped])
+        #expect(told.timelineEvents.map(\.kind) == [.coreStopped])
 
         machine.failed(at: start)
         machine.missed(told, .refused)
@@ -115,7 +115,7 @@ extension OwnershipMachineTests {
         "C14, C26: a Main that has ended at rest refuses no participant until its holder releases",
         arguments: [SessionRole.main, .executor])
     func endedAtRest(role: SessionRole) throws {
-        var machine = machine(role, wish: role == .main ? .own : .insist)
+        var machine = machine(role, goal: role == .main ? .own : .insist)
         let holder = entry(
             OwnershipKey.holder, HolderRecord(process: process(2), processNamespace: 0), by: other, claim: 15)
         machine.view.apply(view(30, [owner(.main, by: other, claim: 20), holder]), at: start)

@@ -48,7 +48,9 @@ extension OwnershipMachineTests {
             while let directive = machine.step(at: now) {
                 switch directive {
                 case .commit(let transition):
-                    if transition.stories.contains(where: { $0.kind == .killed }) { return .milliseconds(millisecond) }
+                    if transition.timelineEvents.contains(where: { $0.kind == .killed }) {
+                        return .milliseconds(millisecond)
+                    }
                     paper.apply(transition.transaction, by: session)
                     if answering, let challenge = paper.entries[OwnershipKey.challenge] {
                         let claim = try #require(paper.entries[OwnershipKey.owner]).creationRevision
@@ -104,7 +106,7 @@ extension OwnershipMachineTests {
         for millisecond in 0...10_000 where givenUp == nil {
             while let directive = machine.step(at: start.advanced(by: .milliseconds(millisecond))) {
                 guard case .commit(let transition) = directive else { continue }
-                if transition.stories.contains(where: { $0.kind == .coreGivenUp }) { givenUp = millisecond }
+                if transition.timelineEvents.contains(where: { $0.kind == .coreGivenUp }) { givenUp = millisecond }
                 paper.apply(transition.transaction, by: session)
                 machine.view.apply(paper.snapshot)
             }
@@ -117,10 +119,10 @@ extension OwnershipMachineTests {
 extension OwnershipMachineTests {
     @Test("C3: a Main asks at once the owner that it had the group look for before it wanted anything")
     func hasMetTheOwner() throws {
-        var machine = machine(.main, wish: .nothing(because: .nothingAsked))
+        var machine = machine(.main, goal: .nothing(because: .nothingAsked))
         machine.view.apply(view(30, [owner(.executor, by: other, claim: 20)]))
         machine.met(Revision(rawValue: 20), at: start)
-        machine.wish = .own
+        machine.goal = .own
         let operations = try transaction(machine.step(at: start.advanced(by: .milliseconds(100)))).operations
         guard case .put(OwnershipKey.handover, _, .session) = operations.first else {
             Issue.record("\(operations) is no request")

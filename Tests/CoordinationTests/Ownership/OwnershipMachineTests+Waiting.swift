@@ -121,11 +121,11 @@ extension OwnershipMachineTests {
             run.step(for: .seconds(10), freezes: .zero, in: self)
             let end = try #require(run.commits.last)
             let since = try #require(run.has(OwnershipKey.challenge).first)
-            #expect(end.transition.stories.map(\.kind) == [.challenged, .tookOver])
-            let waited = try #require(end.transition.stories.first?.bound)
+            #expect(end.transition.timelineEvents.map(\.kind) == [.challenged, .tookOver])
+            let waited = try #require(end.transition.timelineEvents.first?.bound)
             #expect(waited == end.at - since && waited >= expected && waited < expected + .milliseconds(150))
-            #expect(end.transition.stories.last?.reason.contains("was not answered within \(waited);") == true)
-            let told = run.commits.flatMap { $0.transition.stories.map(\.kind) }
+            #expect(end.transition.timelineEvents.last?.reason.contains("was not answered within \(waited);") == true)
+            let told = run.commits.flatMap { $0.transition.timelineEvents.map(\.kind) }
             #expect(told == (rest.isEmpty ? [] : [.woken]) + [.challenged, .tookOver])
         }
     }

@@ -10,11 +10,11 @@ struct OwnershipMachineTests {
     let session = SessionID(rawValue: 10)
     let other = SessionID(rawValue: 20)
 
-    func machine(_ role: SessionRole, wish: Wish = .own) -> OwnershipMachine {
+    func machine(_ role: SessionRole, goal: OwnershipGoal = .own) -> OwnershipMachine {
         var machine = OwnershipMachine(
             for: Participation(session: session, role: role, name: "me", process: process(1)), rules: OwnershipRules(),
             seed: 1, at: start)
-        machine.wish = wish
+        machine.goal = goal
         return machine
     }
 
@@ -155,7 +155,7 @@ struct OwnershipMachineTests {
             steps += 1
             while let directive = machine.step(at: start.advanced(by: .milliseconds(gap * steps))) {
                 if case .commit(let transition) = directive {
-                    isKilled = transition.stories.contains { $0.kind == .killed }
+                    isKilled = transition.timelineEvents.contains { $0.kind == .killed }
                     if isKilled { break }
                     machine.view.apply(view(30, [owner, handover]))
                 }
@@ -235,14 +235,14 @@ struct OwnershipMachineTests {
         "C6: one that comes when others wait leaves the first challenge to them for as long as they believe an answer",
         arguments: [true, false])
     func newcomer(waitsBehindOthers: Bool) throws {
-        for wish in [Wish.own, .insist] {
+        for goal in [OwnershipGoal.own, .insist] {
             var machine = machine(.executor)
-            machine.wish = wish
+            machine.goal = goal
             machine.waitsBehindOthers = waitsBehindOthers
             machine.view.apply(view(20, [owner(.main, by: other, claim: 20)]))
             let (passed, directive) = try #require(run(&machine, from: start, for: .seconds(3)))
             _ = try transaction(directive)
-            let leaves = waitsBehindOthers && wish == .own
+            let leaves = waitsBehindOthers && goal == .own
             #expect((passed >= .seconds(2)) == leaves)
             #expect(passed <= .milliseconds(leaves ? 2_100 : 100))
 
@@ -270,7 +270,7 @@ struct OwnershipMachineTests {
                 ]))
         // The directive is at most a new challenge, and never a take-over.
         if let came = run(&machine, from: start, for: .milliseconds(90)), case .commit(let transition) = came.1 {
-            #expect(!transition.stories.contains { $0.kind == .tookOver })
+            #expect(!transition.timelineEvents.contains { $0.kind == .tookOver })
         }
     }
 
@@ -446,8 +446,8 @@ struct OwnershipMachineTests {
             Issue.record("\(directive) is no commit")
             return
         }
-        #expect(transition.stories.contains { $0.reason.contains("another namespace") })
-        #expect(!transition.stories.contains { $0.kind == .killed })
+        #expect(transition.timelineEvents.contains { $0.reason.contains("another namespace") })
+        #expect(!transition.timelineEvents.contains { $0.kind == .killed })
     }
 
     @Test("C3: one that is killed and does not end, as in an uninterruptible wait, is fenced after 500 ms")
@@ -472,7 +472,7 @@ struct OwnershipMachineTests {
             Issue.record("\(directive) is no commit")
             return
         }
-        #expect(transition.stories.contains { $0.reason.contains("did not end") })
+        #expect(transition.timelineEvents.contains { $0.reason.contains("did not end") })
     }
 
     @Test("C4: a superseded owner stops its core at once and releases nothing")
@@ -487,7 +487,7 @@ struct OwnershipMachineTests {
         #expect(machine.step(at: start) == .stopCore(epoch: Revision(rawValue: 20)))
         #expect(machine.takeLoss()?.successor?.claim == Revision(rawValue: 40))
         #expect(machine.holding == nil)
-        machine.wish = .nothing(because: .allServed)
+        machine.goal = .nothing(because: .allServed)
         machine.coreEnded(Revision(rawValue: 20), problem: nil)
         while let directive = machine.step(at: start) {
             guard case .commit(let transition) = directive else { continue }

@@ -9,11 +9,11 @@ struct OwnershipWaitReasonTests {
     private let session = SessionID(rawValue: 10)
     private let other = SessionID(rawValue: 20)
 
-    private func machine(_ role: SessionRole, wish: Wish = .own, sees entries: [Entry]) -> OwnershipMachine {
+    private func machine(_ role: SessionRole, goal: OwnershipGoal = .own, sees entries: [Entry]) -> OwnershipMachine {
         var machine = OwnershipMachine(
             for: Participation(session: session, role: role, name: "me", process: process(1)), rules: OwnershipRules(),
             seed: 1, at: start)
-        machine.wish = wish
+        machine.goal = goal
         machine.view.apply(Snapshot(revision: Revision(rawValue: 90), entries: entries))
         return machine
     }
@@ -46,7 +46,7 @@ struct OwnershipWaitReasonTests {
     private func asking(limit: Duration, sees entries: [Entry]) -> OwnershipMachine {
         var machine = machine(.main, sees: entries)
         machine.handoverWait = HandoverWait(
-            handover: Revision(rawValue: 8), epoch: Revision(rawValue: 7), patience: RunningTime(from: start),
+            handover: Revision(rawValue: 8), epoch: Revision(rawValue: 7), waitingTime: RunningTime(from: start),
             limit: limit)
         return machine
     }
@@ -105,6 +105,6 @@ struct OwnershipWaitReasonTests {
     func nothing() {
         #expect(machine(.executor, sees: [owner(.executor, by: session)]).waiting == .coreStart)
         #expect(machine(.main, sees: []).waiting == nil)
-        #expect(machine(.main, wish: .nothing(because: .nobodyWaits), sees: [owner(.main, by: other)]).waiting == nil)
+        #expect(machine(.main, goal: .nothing(because: .nobodyWaits), sees: [owner(.main, by: other)]).waiting == nil)
     }
 }

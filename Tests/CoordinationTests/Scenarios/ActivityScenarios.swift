@@ -11,7 +11,7 @@ import Testing
 struct ActivityScenarios {
     /// An Executor with a core that begins activities, and the stop requests that the core received.
     private struct Busy {
-        let executor: Player<ExecutorParticipant>
+        let executor: TestParticipant<ExecutorParticipant>
         let wait: Task<MessageResult, any Error>
         let context: CoreContext
         let activities: [OpenActivity]

@@ -13,11 +13,11 @@ struct BurstScenarios {
 
     /// Lets a hundred Executors ask for a hundred messages. Returns the number acknowledged of each call-id.
     private func serve(
-        _ world: World, meanwhile: @escaping @Sendable ([Player<ExecutorParticipant>]) async throws -> Void
+        _ world: World, meanwhile: @escaping @Sendable ([TestParticipant<ExecutorParticipant>]) async throws -> Void
     ) async throws -> [CallID: Int] {
-        var players: [Player<ExecutorParticipant>] = []
-        for number in 0..<Self.count { players.append(try await world.executor("executor-\(number)")) }
-        let executors = players
+        var participants: [TestParticipant<ExecutorParticipant>] = []
+        for number in 0..<Self.count { participants.append(try await world.executor("executor-\(number)")) }
+        let executors = participants
         let acknowledged = Box<[CallID: Int]>([:])
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (number, executor) in executors.enumerated() {

@@ -103,7 +103,7 @@ struct OldReadScenarios {
             try await participant.message(
                 for: MessageID(.of("call-1")), before: limit, insisting: false, reporting: nil)
         }
-        try await eventually("it waits") { await !participant.intentions.needs.isEmpty }
+        try await eventually("it waits") { await !participant.demandPolicy.needs.isEmpty }
         let first = looks.value
         for count in 1...8 {
             try await eventually("it waits for the next look") { [clock] in

@@ -177,8 +177,8 @@ struct OwnershipScenarios {
     /// Puts an Executor with a core that does not stop out of the group by `end`, and returns the Executor that owns
     /// after it.
     private func successor(
-        of end: (Player<ExecutorParticipant>) async -> Void, in world: World, stuck: Promise<Void>
-    ) async throws -> Player<ExecutorParticipant> {
+        of end: (TestParticipant<ExecutorParticipant>) async -> Void, in world: World, stuck: Promise<Void>
+    ) async throws -> TestParticipant<ExecutorParticipant> {
         var script = ScriptedCore.Script()
         script.stop = stuck
         let first = try await world.executor("first", script: script)

@@ -43,7 +43,9 @@ struct RestScenarios {
     /// A Main at rest, with its holder.
     private func resting(
         in world: World, _ quiet: Quiet
-    ) async throws -> (main: Player<MainParticipant>, holder: Player<HolderParticipant>, epoch: Revision) {
+    ) async throws -> (
+        main: TestParticipant<MainParticipant>, holder: TestParticipant<HolderParticipant>, epoch: Revision
+    ) {
         let holder = try await world.holder()
         let main = try await world.main(script: quiet.script)
         try await main.participant.start()

@@ -34,7 +34,7 @@ struct RestWatchScenarios {
     private func main(
         in world: World, _ calls: Box<[String]>, clock: (any TimeSource)? = nil, reads: Box<Int> = Box(0),
         watches: @escaping @Sendable (any SharedStore, [KeyPrefix]) async throws(SharedCoreError) -> Watch?
-    ) async throws -> (main: MainParticipant, group: any SharedStore, holder: Player<HolderParticipant>) {
+    ) async throws -> (main: MainParticipant, group: any SharedStore, holder: TestParticipant<HolderParticipant>) {
         let holder = try await world.holder()
         let process = world.processes.start()
         let group = try await world.space.open(

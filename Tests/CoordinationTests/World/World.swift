@@ -30,33 +30,33 @@ final class World: Sendable {
 
     func main(
         _ name: String = "main", script: ScriptedCore.Script = .init(), in process: SimulatedProcess? = nil
-    ) async throws -> Player<MainParticipant> {
+    ) async throws -> TestParticipant<MainParticipant> {
         let (group, process, environment, core) = try await enter(.main, name, script, in: process)
         let main = try MainParticipant(of: group, options: options, environment: environment, core: core)
-        return Player(participant: main, group: group, process: process)
+        return TestParticipant(participant: main, group: group, process: process)
     }
 
     func executor(
         _ name: String = "executor", script: ScriptedCore.Script = .init(), in process: SimulatedProcess? = nil,
         options: CoordinationOptions? = nil, witness: (any Witness)? = nil, push: Push? = nil
-    ) async throws -> Player<ExecutorParticipant> {
+    ) async throws -> TestParticipant<ExecutorParticipant> {
         let (group, process, usual, core) = try await enter(.executor, name, script, in: process)
         var environment = usual
         if let witness { environment.witness = witness }
         environment.push = push
         let executor = try ExecutorParticipant(
             of: group, options: options ?? self.options, environment: environment, core: core)
-        return Player(participant: executor, group: group, process: process)
+        return TestParticipant(participant: executor, group: group, process: process)
     }
 
     func holder(
         _ name: String = "holder", in process: SimulatedProcess? = nil, options: CoordinationOptions? = nil
-    ) async throws -> Player<HolderParticipant> {
+    ) async throws -> TestParticipant<HolderParticipant> {
         let (group, process, environment, _) = try await enter(.tool, name, .init(), in: process)
         let holder = try HolderParticipant(of: group, options: options ?? self.options, environment: environment)
         try await holder.start()
         holders.update { $0.append(holder) }
-        return Player(participant: holder, group: group, process: process)
+        return TestParticipant(participant: holder, group: group, process: process)
     }
 
     /// A handle that only looks.
@@ -113,7 +113,7 @@ extension World {
     }
 }
 
-extension Player<ExecutorParticipant> {
+extension TestParticipant<ExecutorParticipant> {
     /// Waits for a message, for longer than any test lasts.
     func wait(for callID: String) -> Task<MessageResult, any Error> {
         Task { try await participant.message(forCallID: .of(callID), timeout: .seconds(3600)) }
@@ -121,7 +121,7 @@ extension Player<ExecutorParticipant> {
 }
 
 /// A participant with its handle and its process.
-struct Player<Participant: Sendable>: Sendable {
+struct TestParticipant<Participant: Sendable>: Sendable {
     let participant: Participant
     let group: MemoryGroup
     let process: SimulatedProcess

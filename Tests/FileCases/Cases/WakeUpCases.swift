@@ -97,8 +97,9 @@ enum WakeUpCases {
                 try await observer.tell("observe b")
                 try await observer.tell("another \(quiet.address)")
                 try await observer.tell("observe c")
-                let bells = try Directory(path: busy.address).names().filter { $0.hasPrefix("bell-") }
-                try expect(bells.count, is: 2, "the bells of the two names: repeated events of one would be one event")
+                let wakeChannels = try Directory(path: busy.address).names().filter { $0.hasPrefix("bell-") }
+                try expect(
+                    wakeChannels.count, is: 2, "the bells of the two names: repeated events of one would be one event")
                 let poster = try await busy.join()
                 let other = try await quiet.join()
 

@@ -9,7 +9,7 @@ extension FileMutant {
             "publishes regardless of the current commit word", .blindPublication, caughtBy: "S15b",
             saying: "the value after it went on: found Optional(\"old\")"),
         FileMutant(
-            "waits for a frozen writer for ever", .endlessPatience, caughtBy: "S15b",
+            "waits for a frozen writer for ever", .endlessTimeout, caughtBy: "S15b",
             saying: "the others go on"),
         FileMutant(
             "passes over a writer that takes long for ever", .silentWriter, caughtBy: "F-S15a",

@@ -30,9 +30,9 @@ package struct FileMutant: Sendable, CustomStringConvertible {
     /// Most cases wait for an event that never comes there, so they wait briefly. If the machine is so busy that the
     /// case fails earlier, in its first wait, it is tried with the usual timeout.
     package func attempt() async throws -> FileTrial.Report {
-        let report = try await FileTrial.report(on: caseID, patience: .seconds(5), defect: defect, arming: place)
+        let report = try await FileTrial.report(on: caseID, timeout: .seconds(5), defect: defect, arming: place)
         guard report.word == "failed", !isCaught(in: report) else { return report }
-        return try await FileTrial.report(on: caseID, patience: TestTimeout.usual, defect: defect, arming: place)
+        return try await FileTrial.report(on: caseID, timeout: TestTimeout.usual, defect: defect, arming: place)
     }
 
     /// Returns true if the case has noticed the defect.

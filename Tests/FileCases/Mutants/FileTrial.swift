@@ -19,7 +19,7 @@ package struct FileTrial: Sendable {
 
     private let program: String
     private let conformanceCase: ConformanceCase
-    private let patience: Duration
+    private let timeout: Duration
     private let directory: String
 
     /// The trial that the arguments of a process name; nil if they name none.
@@ -29,14 +29,14 @@ package struct FileTrial: Sendable {
         else { return nil }
         program = arguments[0]
         self.conformanceCase = conformanceCase
-        patience = .seconds(seconds)
+        timeout = .seconds(seconds)
         directory = arguments[4]
     }
 
     /// Tries the case and writes its report.
     package func run() async {
         let harness = FileHarness(durability: .process, in: directory, peer: PeerProgram(path: program))
-        let result = await TestTimeout.$usual.withValue(patience) {
+        let result = await TestTimeout.$usual.withValue(timeout) {
             await conformanceCase.run(on: harness, seed: 1, timeout: TestTimeout.long)
         }
         // One line, as the other side reads lines.
@@ -52,7 +52,7 @@ package struct FileTrial: Sendable {
     ///   - defect: The defect of the processes; nil for none.
     ///   - place: The fail points that are armed from the start.
     package static func report(
-        on caseID: String, patience: Duration, defect: Defect? = nil, arming place: String? = nil
+        on caseID: String, timeout: Duration, defect: Defect? = nil, arming place: String? = nil
     ) async throws -> Report {
         let directory = try TemporaryDirectory()
         var environment: [String: String] = [:]
@@ -60,7 +60,7 @@ package struct FileTrial: Sendable {
         if let place { environment["SHAREDCORE_FAIL_POINT"] = place }
         let process = try ChildProcess(
             try ChildProcess.built("sharedcore-test-peer"),
-            [command, caseID, "\(patience.components.seconds)", directory.path], environment: environment)
+            [command, caseID, "\(timeout.components.seconds)", directory.path], environment: environment)
         let end = try await withTimeout(TestTimeout.long + TestTimeout.usual, "the trial of \(caseID) ends") {
             await process.end()
         }

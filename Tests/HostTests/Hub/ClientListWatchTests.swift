@@ -153,7 +153,7 @@ struct ClientListWatchTests {
         try writer?.write(Array("\(key)\n".utf8), at: 0)
         writer = nil
         let log = HeardLog()
-        let watch = try ClientListWatch(of: path, logger: Logger(label: "test") { _ in log }, patience: .zero)
+        let watch = try ClientListWatch(of: path, logger: Logger(label: "test") { _ in log }, timeout: .zero)
         let seen = Box(0)
         let following = Task { for await _ in watch.changes { seen.update { $0 += 1 } } }
         try await eventually("the list is read") { seen.value == 1 }

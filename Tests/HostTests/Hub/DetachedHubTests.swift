@@ -32,15 +32,15 @@ struct DetachedHubTests {
             Array("#!/bin/sh\n\(script)\necho $$ > '\(place)'\nkill -STOP $$\n".utf8), at: 0)
         #expect(chmod(program, 0o700) == 0)
         let log = try OpenFile(path: directory.path(of: "hub.log"), .create)
-        let (failure, patience) = try await withEnoughPatience(toWrite: place) { patience in
-            try await withTimeout(patience + TestTimeout.usual, "the start is given up") {
+        let (failure, timeout) = try await withEnoughTime(toWrite: place) { timeout in
+            try await withTimeout(timeout + TestTimeout.usual, "the start is given up") {
                 try await SerialThread(name: "hub-start").run {
-                    try DetachedHub.start(program, [:], log: log, patience: patience)
+                    try DetachedHub.start(program, [:], log: log, timeout: timeout)
                 }
             }
         }
         #expect(failure?.status == .unavailable)
-        let expected = message ?? "did not listen within \(patience.components.seconds) s and was killed; its log is "
+        let expected = message ?? "did not listen within \(timeout.components.seconds) s and was killed; its log is "
         #expect(failure?.message?.contains(expected) == true, "\(String(describing: failure))")
         let text = try String(contentsOfFile: place, encoding: .utf8)
         #expect(kill(try #require(Int32(text.dropLast())), 0) != 0, "it is reaped")

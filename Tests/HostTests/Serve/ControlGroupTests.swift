@@ -16,7 +16,7 @@ struct ControlGroupTests {
 
     private struct Place {
         let root: String
-        let resource: MemoryCage.Resource
+        let resource: CgroupLimit.Resource
 
         private var control: String { root + "/cgroup.subtree_control" }
 
@@ -60,7 +60,7 @@ struct ControlGroupTests {
 
     /// A place where cgroups can be made, and the resource by which they can be limited.
     private static let place: Place? = {
-        let resources = [MemoryCage.Resource.memory, .init(controller: "hugetlb", file: "hugetlb.2MB.max")]
+        let resources = [CgroupLimit.Resource.memory, .init(controller: "hugetlb", file: "hugetlb.2MB.max")]
         for root in roots {
             let words = (try? String(contentsOfFile: root + "/cgroup.controllers", encoding: .utf8)) ?? ""
             let controllers = words.split(whereSeparator: \.isWhitespace)
@@ -103,9 +103,9 @@ struct ControlGroupTests {
 
     private func cleanUp() {
         for name in TemporaryDirectory.names(in: path) where !name.contains(".") {
-            MemoryCage.Cell(path: path + "/" + name).remove()
+            CgroupLimit.Cell(path: path + "/" + name).remove()
         }
-        MemoryCage.Cell(path: path).remove()
+        CgroupLimit.Cell(path: path).remove()
         if !wasEnabled { Self.place?.disable() }
     }
 
@@ -122,7 +122,7 @@ struct ControlGroupTests {
         let resource = try #require(Self.place).resource
         let host = try ChildProcess("sleep", ["1000"])
         try Self.write("\(host.pid)", to: path + "/cgroup.procs")
-        let cage = try #require(MemoryCage(at: path, process: host.pid, limiting: resource))
+        let cgroupLimit = try #require(CgroupLimit(at: path, process: host.pid, limiting: resource))
         #expect(try String(contentsOfFile: path + "/host/cgroup.procs", encoding: .utf8) == "\(host.pid)\n")
 
         let limit = UInt64(24 << 20)
@@ -133,7 +133,7 @@ struct ControlGroupTests {
             variables: [:], isHeld: true)
         let limits = ExecutorLimits(warning: .seconds(10), budget: .seconds(70))
         let executor = try await ExecutorProcess.start(program, limits: limits) { [path] pid in
-            let cell = cage.enclose(pid, byteCount: limit)
+            let cell = cgroupLimit.enclose(pid, byteCount: limit)
             let text = try? String(contentsOfFile: path + "/executor-1/" + resource.file, encoding: .utf8)
             #expect(text == "\(limit)\n")
             return cell
@@ -146,7 +146,7 @@ struct ControlGroupTests {
     @Test("Removing it ends all that is in it, also what has left the process group", isPossible)
     func removed() async throws {
         defer { cleanUp() }
-        let cell = MemoryCage.Cell(path: path + "/executor-1")
+        let cell = CgroupLimit.Cell(path: path + "/executor-1")
         #expect(mkdir(cell.path, 0o755) == 0)
         var children: [ChildProcess] = []
         for _ in 0..<20 {
@@ -170,8 +170,8 @@ struct ControlGroupTests {
         try Self.write("\(orphan.pid)", to: left + "/cgroup.procs")
         let host = try ChildProcess("sleep", ["1000"])
         try Self.write("\(host.pid)", to: path + "/cgroup.procs")
-        let cage = MemoryCage(at: path, process: host.pid, limiting: try #require(Self.place).resource)
-        #expect(cage != nil && cells.isEmpty)
+        let cgroupLimit = CgroupLimit(at: path, process: host.pid, limiting: try #require(Self.place).resource)
+        #expect(cgroupLimit != nil && cells.isEmpty)
         #expect(try await withTimeout(TestTimeout.long, "its end") { await orphan.end() } == .killed(by: SIGKILL))
     }
 }

@@ -62,7 +62,8 @@ struct PushHostStopTests {
         for push in pushes { _ = try await queue.send(Push(try #require(PushID.callID(push)))) }
         let recorder = Recorder()
         let host = PushHost(
-            queue, settings: try ExecutorSettings(resolution, own: try ChildProcess.built("sharedcore")), cage: nil,
+            queue, settings: try ExecutorSettings(resolution, own: try ChildProcess.built("sharedcore")),
+            cgroupLimit: nil,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         ) { event in
             recorder.append(event)

@@ -192,7 +192,7 @@ struct PushSocketTests {
     @Test("A peer that does not finish a line in its time is disconnected, also when a byte comes now and then")
     func slow() async throws {
         var rules = PushSocket.rules
-        rules.patience = .milliseconds(200)
+        rules.timeout = .milliseconds(200)
         try await serving(rules) { queue in
             let silent = try Client(path)
             let dripping = try Client(path)
@@ -208,7 +208,7 @@ struct PushSocketTests {
     @Test("More peers than there may be are told so; those that are there are served, and their places are given again")
     func crowd() async throws {
         var rules = PushSocket.rules
-        rules.patience = TestTimeout.long
+        rules.timeout = TestTimeout.long
         try await serving(rules) { _ in
             var crowd: [Client] = []
             for _ in 0..<rules.peerCount {

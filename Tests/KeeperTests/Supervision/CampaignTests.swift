@@ -29,13 +29,13 @@ enum SupervisionCampaign {
     static func problem(of mutant: SupervisionMutant, seed: UInt64) -> String? {
         var chance = SeededRandom(seed: seed)
         var options = SupervisionOptions()
-        options.restart.limit = SupervisionJudge.restartLimit
+        options.restart.limit = SupervisionValidator.restartLimit
         // Short, so that a run reaches the longest delay before the limit of the window.
         options.restart.longestDelay = .seconds(4)
         options.watchdog = .seconds(30)
         mutant.options(&options)
         var machine = SupervisionMachine(options)
-        var judge = SupervisionJudge()
+        var judge = SupervisionValidator()
         var now = at(0)
 
         func happen(_ event: SupervisionEvent) {
@@ -64,7 +64,7 @@ enum SupervisionCampaign {
     }
 
     /// Something that can happen now.
-    private static func event(for judge: SupervisionJudge, _ chance: inout SeededRandom) -> SupervisionEvent {
+    private static func event(for judge: SupervisionValidator, _ chance: inout SeededRandom) -> SupervisionEvent {
         let always: [SupervisionEvent] = [.dataCame, .dataCame, .timePassed, .holderWoke]
         let rare: [SupervisionEvent] = [.startWanted(inForeground: true), .stopWanted]
         let ofMain: [SupervisionEvent] = [

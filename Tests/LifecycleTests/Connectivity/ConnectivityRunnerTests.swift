@@ -85,7 +85,7 @@ struct ConnectivityRunnerTests {
         try await eventually("the time is over") { await runner.position.application == .suspended }
         try await eventually("its end is waited for") { clock.sleeperCount == 1 }
         #expect(!delegate.carriedOut.contains(.stopWork))
-        clock.advance(by: ConnectivityRunner.patience)
+        clock.advance(by: ConnectivityRunner.timeout)
         try await eventually("it was stopped") { delegate.carriedOut.last == .allowSuspension }
         #expect(await runner.abandoned.map(\.action) == [.processSocketData])
         delegate.release()
@@ -134,12 +134,12 @@ struct ConnectivityRunnerTests {
         try await eventually("it connects") { delegate.underWay == .reconnect }
         await runner.handle(.networkLost)
         try await eventually("its end is waited for") { clock.sleeperCount == 1 }
-        clock.advance(by: ConnectivityRunner.patience)
+        clock.advance(by: ConnectivityRunner.timeout)
         try await eventually("the loss is told") { delegate.underWay == .tellServices(.disconnected) }
         #expect(await runner.abandoned.map(\.action) == [.reconnect])
         await runner.handle(.killedOrRebooted(finds: .disconnected))
         try await eventually("its end is waited for") { clock.sleeperCount == 1 }
-        clock.advance(by: ConnectivityRunner.patience)
+        clock.advance(by: ConnectivityRunner.timeout)
         try await eventually("the new process begins") { delegate.carriedOut.last == .relaunchWithoutUserInterface }
         #expect(await runner.abandoned.map(\.action) == [.tellServices(.disconnected)])
         delegate.release()

@@ -16,12 +16,12 @@ package struct Campaign: Sendable {
     package let seeds: Range<UInt64>
     let mutant: Mutant?
     /// The number of failures after which to stop.
-    let patience: Int
+    let waitingTime: Int
 
-    package init(seeds: Range<UInt64>, damagedBy mutant: Mutant? = nil, patience: Int = 10) {
+    package init(seeds: Range<UInt64>, damagedBy mutant: Mutant? = nil, waitingTime: Int = 10) {
         self.seeds = seeds
         self.mutant = mutant
-        self.patience = patience
+        self.waitingTime = waitingTime
     }
 
     /// Runs the seeds one after the other.
@@ -34,7 +34,7 @@ package struct Campaign: Sendable {
             report.histories.insert(run.history)
             for (fault, count) in run.faults { report.faults[fault, default: 0] += count }
             if let violation = run.violation { report.failures.append((seed, violation)) }
-            if report.failures.count >= patience { break }
+            if report.failures.count >= waitingTime { break }
         }
         return report
     }

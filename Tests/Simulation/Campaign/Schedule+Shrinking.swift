@@ -26,9 +26,9 @@ extension Schedule {
                 }
                 size /= 2
             }
-            for (_, rate) in Weather.rates + Weather.ratesOfCalls where best.weather[keyPath: rate] > 0 {
+            for (_, rate) in FaultProfile.rates + FaultProfile.ratesOfCalls where best.faultProfile[keyPath: rate] > 0 {
                 var candidate = best
-                candidate.weather[keyPath: rate] = 0
+                candidate.faultProfile[keyPath: rate] = 0
                 _ = keep(candidate)
             }
             for number in best.incidents.indices {

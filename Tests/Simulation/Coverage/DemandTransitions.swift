@@ -1,12 +1,12 @@
 internal import Coordination
 
 /// The goals, and the reasons for having none.
-enum WishKind: UInt8 {
+enum GoalKind: UInt8 {
     case nothing, own, insist, takeOver
     case notStarted, closes, nobodyWaits, allServed, budgetUsedUp, boundPassed, superseded, coreFailed, refused
 
-    init(_ wish: Wish) {
-        switch wish {
+    init(_ goal: OwnershipGoal) {
+        switch goal {
         case .own: self = .own
         case .insist: self = .insist
         case .takeOver: self = .takeOver

@@ -12,8 +12,8 @@ extension MachineTransition {
         required += handover.flatMap { from, moves in
             moves.map { MachineTransition(machine: .handover, from: from.rawValue, to: $0.rawValue) }
         }
-        required += wish.flatMap { from, moves in
-            moves.map { MachineTransition(machine: .wish, from: from.rawValue, to: $0.rawValue) }
+        required += goal.flatMap { from, moves in
+            moves.map { MachineTransition(machine: .goal, from: from.rawValue, to: $0.rawValue) }
         }
         required += policy.flatMap { from, moves in
             moves.map { MachineTransition(machine: .policy, from: from.rawValue, to: $0.rawValue) }
@@ -86,7 +86,7 @@ extension MachineTransition {
     ]
 
     /// The goals, each with the next ones.
-    private static let wish: [(WishKind, [WishKind])] = [
+    private static let goal: [(GoalKind, [GoalKind])] = [
         (.nothing, [.notStarted, .closes, .nobodyWaits]),
         (
             .own,

@@ -22,8 +22,8 @@ package enum Machine: UInt8, CaseIterable, Sendable {
     case core
     /// ``HandoverWait``: how a deadline is enforced, and the outcome of a kill.
     case handover
-    /// ``Intentions``: a goal and the next one.
-    case wish
+    /// ``DemandPolicy``: a goal and the next one.
+    case goal
     /// ``CoreRunPolicy``: the demand, and the decision.
     case policy
     /// ``MessageWait``: the inbox's state, and the step.
@@ -36,7 +36,7 @@ package enum Machine: UInt8, CaseIterable, Sendable {
         case .ownership: "\(Situation(rawValue: raw).map { "\($0)" } ?? "?")"
         case .core: "\(CorePhase(rawValue: raw).map { "\($0)" } ?? "?")"
         case .handover: "\(Enforcement(rawValue: raw).map { "\($0)" } ?? "?")"
-        case .wish: "\(WishKind(rawValue: raw).map { "\($0)" } ?? "?")"
+        case .goal: "\(GoalKind(rawValue: raw).map { "\($0)" } ?? "?")"
         case .policy: "\(PolicyInput(rawValue: raw).map { "\($0)" } ?? "?")"
         case .wait:
             "\(InboxKind(rawValue: raw / 2).map { "\($0)" } ?? "?")" + (raw % 2 == 1 ? ", expected" : "")
@@ -47,7 +47,7 @@ package enum Machine: UInt8, CaseIterable, Sendable {
     func toName(_ raw: UInt8) -> String {
         switch self {
         case .ownership: "\(Move(rawValue: raw).map { "\($0)" } ?? "?")"
-        case .core, .handover, .wish: fromName(raw)
+        case .core, .handover, .goal: fromName(raw)
         case .policy: "\(PolicyDecision(rawValue: raw).map { "\($0)" } ?? "?")"
         case .wait: "\(WaitMove(rawValue: raw).map { "\($0)" } ?? "?")"
         case .inbox: "\(InboxMove(rawValue: raw).map { "\($0)" } ?? "?")"

@@ -66,7 +66,7 @@ enum Situation: UInt8 {
     }
 
     private init(seeking machine: OwnershipMachine, at now: BootInstant) {
-        guard machine.wish.wantsOwnership else {
+        guard machine.goal.wantsOwnership else {
             self = .idle
             return
         }
@@ -134,23 +134,23 @@ enum Move: UInt8 {
             self = .settles
             return
         }
-        guard let story = transition.stories.last else {
+        guard let timelineEvent = transition.timelineEvents.last else {
             self.init(untold: transition.transaction)
             return
         }
-        switch story.kind {
+        switch timelineEvent.kind {
         case .acquired: self = .acquires
         case .tookOver:
             self =
-                switch story.previous?.end {
+                switch timelineEvent.previous?.end {
                 case .unanswered: .takesOverUnanswered
                 case .replaced: .replaces
                 default: .takesOverLate
                 }
         case .asked: self = .asks
         case .killed: self = .announcesKill
-        case .stateChanged: self = story.to == .running ? .publishesRunning : .publishesStopping
-        case .released: self = transition.stories.contains { $0.kind == .coreGivenUp } ? .givesUp : .releases
+        case .stateChanged: self = timelineEvent.to == .running ? .publishesRunning : .publishesStopping
+        case .released: self = transition.timelineEvents.contains { $0.kind == .coreGivenUp } ? .givesUp : .releases
         case .rested: self = .takesRest
         case .woken: self = .wakes
         case .resumed: self = .resumes

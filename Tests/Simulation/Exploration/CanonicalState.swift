@@ -253,7 +253,7 @@ extension CanonicalTokens {
             case .deletePrefix, .post: add(-100)
             }
         }
-        for story in transition.stories { add(Int(story.kind.rawValue)) }
+        for timelineEvent in transition.timelineEvents { add(Int(timelineEvent.kind.rawValue)) }
     }
 
     private mutating func add(_ value: [UInt8], under key: Key) {
@@ -349,7 +349,7 @@ extension CanonicalTokens {
 
     mutating func add(_ machine: OwnershipMachine, at now: BootInstant) {
         let view = machine.view
-        add(machine.wish)
+        add(machine.goal)
         add(machine.insists)
         add(machine.holding) {
             $0.add($1.epoch)
@@ -402,12 +402,12 @@ extension CanonicalTokens {
     }
 
     private mutating func add(_ wait: WakeWait) {
-        add(wait.patience)
+        add(wait.waitingTime)
         add(wait.remindedAt) { $0.add($1) }
     }
 
-    private mutating func add(_ wish: Wish) {
-        switch wish {
+    private mutating func add(_ goal: OwnershipGoal) {
+        switch goal {
         // Only its sentence depends on the reason.
         case .nothing(let reason): add(reason == .nothingAsked ? 0 : 1)
         case .own: add(2)
@@ -436,7 +436,7 @@ extension CanonicalTokens {
         add(max(watched.nextChallenge, now))
         add(watched.lastAnswered) { $0.add(same: $1) }
         add(watched.hasChallenged)
-        add(watched.patience) { $0.add($1) }
+        add(watched.waitingTime) { $0.add($1) }
         add(watched.remindedAt) { $0.add($1) }
         add(watched.wasSeenStopped) { $0.add($1) }
         add(watched.lastExamination)
@@ -451,7 +451,7 @@ extension CanonicalTokens {
         switch wait.enforcement {
         case .notYet:
             add(0)
-            add(wait.patience)
+            add(wait.waitingTime)
             add(wait.limit)
             add(wait.idleSince) { $0.add($1) }
             add(wait.stopLimit) { $0.add($1) }

@@ -13,7 +13,7 @@ package struct Exploration {
         /// The first broken rule, with the circumstances; nil if there is none.
         package var violation: String?
         /// The shortest sequence of actions that leads there.
-        package var story: [String] = []
+        package var timelineEvent: [String] = []
     }
 
     /// The participants, and the number of faults.
@@ -173,7 +173,7 @@ package struct Exploration {
                     if let violation = later.violation {
                         report.violation = violation
                         report.stateCount = seen.count
-                        report.story = Self.story(of: action, from: key, origins)
+                        report.timelineEvent = Self.timelineEvent(of: action, from: key, origins)
                         return report
                     }
                     guard seen.insert(laterKey).inserted else { continue }
@@ -192,15 +192,15 @@ package struct Exploration {
         return report
     }
 
-    private static func story(
+    private static func timelineEvent(
         of last: Model.Action, from key: StateKey, _ origins: [StateKey: (before: StateKey, action: Model.Action)]
     ) -> [String] {
-        var story = ["\(last)"]
+        var timelineEvent = ["\(last)"]
         var key = key
         while let origin = origins[key] {
-            story.append("\(origin.action)")
+            timelineEvent.append("\(origin.action)")
             key = origin.before
         }
-        return story.reversed()
+        return timelineEvent.reversed()
     }
 }

@@ -70,7 +70,7 @@ struct Model {
         /// True if it has a goal, an ownership or a core. Freezing or killing an uninvolved participant has no
         /// consequences.
         var isInvolved: Bool {
-            hold != nil || machine.wish.wantsOwnership || machine.holding != nil || machine.core != nil
+            hold != nil || machine.goal.wantsOwnership || machine.holding != nil || machine.core != nil
                 || !cores.isEmpty
                 || pending != nil || machine.view.handover?.session == machine.myself.session
         }
@@ -109,7 +109,7 @@ struct Model {
     static let settled = 3
     /// The ticks for which a participant may be kept from owning while no participant that can run owns or has
     /// requested.
-    static let patience = 14
+    static let waitingTime = 14
 
     /// The ticks that a Main has to resume.
     static let wakeBound = 4
@@ -176,10 +176,10 @@ struct Model {
                         bootID: BootID(high: 1, low: 1), pid: Int32(number + Self.firstProcess),
                         startTime: UInt64(number))),
                 rules: rules, seed: 1, at: start)
-            if role == .executor { machine.wish = .own }
+            if role == .executor { machine.goal = .own }
             var participant = Participant(machine: machine, runs: setting.rests > 0 ? Self.wakeBound + 1 : Self.settled)
             if role == .holder {
-                machine.wish = .nothing(because: .closes)
+                machine.goal = .nothing(because: .closes)
                 participant.machine = machine
                 participant.hold = HolderMachine(for: machine.myself, rules: rules, at: start)
             }
@@ -307,7 +307,7 @@ struct Model {
     private func idleActions(of number: Int, _ participant: Participant) -> [Action] {
         guard participant.pending == nil, participant.hold == nil else { return [] }
         var actions: [Action] = []
-        if restsLeft > 0, participant.isMain, participant.machine.wish == .own,
+        if restsLeft > 0, participant.isMain, participant.machine.goal == .own,
             participant.cores.last?.phase == .running, participant.machine.core?.isQuiet == false,
             !participant.machine.wantsRest, participant.machine.reasonNotToRest == nil
         {
@@ -315,15 +315,15 @@ struct Model {
         }
         if participant.machine.isAtRest, participant.machine.wantsRest { actions.append(.resume(number)) }
         // An awake Main has answered the challenge already.
-        if !participant.isMain, participant.machine.wish == .own, let owner = store.view.owner,
+        if !participant.isMain, participant.machine.goal == .own, let owner = store.view.owner,
             owner.record.role == .main, store.view.sleeper == nil, owner.record.state == .running,
             countedRuns > Self.settled
         {
             actions.append(.leave(number))
         }
         if participant.cores.contains(where: { $0.phase == .stopping }) { actions.append(.coreStopped(number)) }
-        if participant.machine.wish == .nothing(because: .nothingAsked) { actions.append(.want(number)) }
-        if insists, participant.isMain, participant.machine.wish.wantsOwnership, participant.machine.holding == nil,
+        if participant.machine.goal == .nothing(because: .nothingAsked) { actions.append(.want(number)) }
+        if insists, participant.isMain, participant.machine.goal.wantsOwnership, participant.machine.holding == nil,
             !participant.machine.insists
         {
             actions.append(.insist(number))
@@ -337,7 +337,7 @@ struct Model {
             return actions
         }
         if activitiesLeft > 0 { actions.append(.begin(number)) }
-        if participant.machine.wish == .own { actions.append(.leave(number)) }
+        if participant.machine.goal == .own { actions.append(.leave(number)) }
         return actions
     }
 
@@ -389,10 +389,10 @@ struct Model {
             participants[number].machine.coreEnded(core.epoch, problem: nil)
             disturb(number)
         case .want(let number):
-            participants[number].machine.wish = takeOver == number ? .takeOver : .own
+            participants[number].machine.goal = takeOver == number ? .takeOver : .own
             disturb(number)
         case .leave(let number):
-            participants[number].machine.wish = .nothing(because: .allServed)
+            participants[number].machine.goal = .nothing(because: .allServed)
             disturb(number)
         case .freeze(let number):
             freezesLeft -= 1
@@ -438,13 +438,13 @@ struct Model {
         }
         let machine = participants[number].machine
         participants[number].isQuiet = participants[number].pending == nil
-        if machine.hasYielded, machine.holding == nil, machine.wish.wantsOwnership {
-            participants[number].machine.wish = .nothing(because: .superseded)
+        if machine.hasYielded, machine.holding == nil, machine.goal.wantsOwnership {
+            participants[number].machine.goal = .nothing(because: .superseded)
         }
         if let owner = machine.refusal?.owner, holder(of: owner).map({ participants[$0].hold != nil }) == true {
             broke("C14", "participant \(number) is refused because of a Main that may never wake")
         }
-        if machine.refusal != nil { participants[number].machine.wish = .nothing(because: .refused) }
+        if machine.refusal != nil { participants[number].machine.goal = .nothing(because: .refused) }
         tokens[number] = nil
     }
 
@@ -452,7 +452,7 @@ struct Model {
     private mutating func stepHolder(_ number: Int) {
         let isCalled = participants.contains { participant in
             !participant.isDead && participant.hold == nil && !participant.isMain
-                && participant.machine.wish.wantsOwnership
+                && participant.machine.goal.wantsOwnership
         }
         var hold = participants[number].hold
         hold?.view = store.view
@@ -613,20 +613,20 @@ struct Model {
                 broke("C17", "Main \(number) takes over and insists, and waits behind one that does not")
             }
             participants[number].waits = isWaiting(participants[number]) && !isBusy ? participants[number].waits + 1 : 0
-            if participants[number].waits > Self.patience {
+            if participants[number].waits > Self.waitingTime {
                 broke("C3", "Main \(number) has waited for \(participants[number].waits) ticks")
             }
         }
         ageBaton()
         let isAwaited = participants.contains { $0.canRun && !$0.isMain && isWaiting($0) }
         executorWaits = isAwaited && !isTaken ? executorWaits + 1 : 0
-        if executorWaits > Self.patience { broke("C6", "Executors have waited for \(executorWaits) ticks") }
+        if executorWaits > Self.waitingTime { broke("C6", "Executors have waited for \(executorWaits) ticks") }
         // The tokens count from the present, so all are outdated.
         for number in participants.indices { tokens[number] = nil }
     }
 
     private func isWaiting(_ participant: Participant) -> Bool {
-        participant.machine.wish.wantsOwnership && participant.machine.holding == nil
+        participant.machine.goal.wantsOwnership && participant.machine.holding == nil
     }
 
     /// True while the request waits for an activity of an owner that can run, within its bound.
@@ -639,7 +639,7 @@ struct Model {
 
     /// Returns whether a Main that takes over and insists waits behind another member's request for a busy owner.
     private func isHeldUp(_ participant: Participant) -> Bool {
-        guard participant.machine.wish == .takeOver, participant.machine.insists, isWaiting(participant),
+        guard participant.machine.goal == .takeOver, participant.machine.insists, isWaiting(participant),
             participant.machine.core == nil, participant.machine.rest == nil,
             let owner = store.view.owner, owner.record.state != .stopping,
             store.view.activities(of: owner.claim) != nil, let handover = store.view.handover
@@ -680,14 +680,14 @@ struct Model {
         }
         judgeOffer(before, by: number)
         participants[number].machine.committed(transition, at: store.revision)
-        for story in transition.stories { judge(story, before, by: number) }
+        for timelineEvent in transition.timelineEvents { judge(timelineEvent, before, by: number) }
         judgeActivities()
         if before.handover?.claim != store.view.handover?.claim { requestAge = 0 }
     }
 
-    private mutating func judge(_ story: Story, _ before: OwnershipView, by number: Int) {
+    private mutating func judge(_ timelineEvent: TimelineEvent, _ before: OwnershipView, by number: Int) {
         let session = participants[number].machine.myself.session
-        switch story.kind {
+        switch timelineEvent.kind {
         case .acquired:
             if before.owner != nil { broke("C5", "participant \(number) acquires what is owned") }
             if let handover = before.handover, handover.session != session {
@@ -695,38 +695,43 @@ struct Model {
             }
         case .tookOver:
             if let owner = before.owner { superseded.insert(owner.claim) }
-            judgeTakeOver(story, before, by: number)
+            judgeTakeOver(timelineEvent, before, by: number)
         case .released:
             if before.owner?.session != session { broke("C5", "participant \(number) releases what is another's") }
-            if before.owner?.claim != story.epoch { broke("C5", "participant \(number) releases another epoch") }
+            if before.owner?.claim != timelineEvent.epoch {
+                broke("C5", "participant \(number) releases another epoch")
+            }
             if before.handover != nil, store.view.handover == nil {
                 broke("C3", "participant \(number) releases, and removes the request of another")
             }
         case .killed:
             if let owner = before.owner { judgeNeed(toEnd: owner, before, by: number) }
         case .coreGivenUp:
-            if let epoch = story.epoch { superseded.insert(epoch) }
-            if let rest = before.rest, rest.record.epoch == story.epoch { judgeEnd(of: rest, by: number) }
+            if let epoch = timelineEvent.epoch { superseded.insert(epoch) }
+            if let rest = before.rest, rest.record.epoch == timelineEvent.epoch { judgeEnd(of: rest, by: number) }
         case .coreStopped:
             let isRunning = participants.contains { other in
-                other.cores.contains { $0.runs && $0.epoch == story.epoch } && other.machine.myself.session != session
+                other.cores.contains { $0.runs && $0.epoch == timelineEvent.epoch }
+                    && other.machine.myself.session != session
             }
             if isRunning { broke("C26", "participant \(number) says that the core of another has stopped, which runs") }
         case .rested:
             if let handover = before.handover, handover.session != session {
                 broke("C3", "participant \(number) comes to own past the request of another")
             }
-            judgeMove(of: story, before, by: number)
-        case .resumed: judgeMove(of: story, before, by: number)
+            judgeMove(of: timelineEvent, before, by: number)
+        case .resumed: judgeMove(of: timelineEvent, before, by: number)
         default: break
         }
     }
 
     /// Checks that an ownership moves under its epoch.
-    private mutating func judgeMove(of story: Story, _ before: OwnershipView, by number: Int) {
+    private mutating func judgeMove(of timelineEvent: TimelineEvent, _ before: OwnershipView, by number: Int) {
         let session = participants[number].machine.myself.session
-        if before.owner?.claim != story.epoch || store.view.owner?.claim != story.epoch {
-            broke("C26", "participant \(number) moves the ownership of another epoch than \(story.epoch ?? .zero)")
+        if before.owner?.claim != timelineEvent.epoch || store.view.owner?.claim != timelineEvent.epoch {
+            broke(
+                "C26", "participant \(number) moves the ownership of another epoch than \(timelineEvent.epoch ?? .zero)"
+            )
         }
         if store.view.owner?.session != session {
             broke("C26", "participant \(number) moves an ownership, and does not own")
@@ -751,13 +756,13 @@ struct Model {
         broke("C26", "Main \(number) takes back an offer that was taken")
     }
 
-    private mutating func judgeTakeOver(_ story: Story, _ before: OwnershipView, by number: Int) {
+    private mutating func judgeTakeOver(_ timelineEvent: TimelineEvent, _ before: OwnershipView, by number: Int) {
         guard let owner = before.owner, let holder = holder(of: owner) else { return }
         if let rest = before.sleeper {
             judgeEnd(of: rest, by: number)
-            if story.previous?.end != .unanswered { return }
+            if timelineEvent.previous?.end != .unanswered { return }
         }
-        if story.previous?.end == .unanswered {
+        if timelineEvent.previous?.end == .unanswered {
             if let challenge = before.challenge, challenge.record.claim == owner.claim, before.isAnswered(challenge) {
                 broke("C6", "a challenge was answered, and the owner is superseded")
             }

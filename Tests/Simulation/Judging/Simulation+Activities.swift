@@ -22,9 +22,9 @@ extension Simulation {
             activitiesChangedAt = clock
             noteEnd(before)
         case .moving: judgeMoving(before)
-        case .transition(let stories):
-            let isEnforced = stories.contains { $0.kind == .killed || $0.kind == .tookOver }
-            if isEnforced { judgeNeed(toEndBusy: before, by: number, stories) }
+        case .transition(let timelineEvents):
+            let isEnforced = timelineEvents.contains { $0.kind == .killed || $0.kind == .tookOver }
+            if isEnforced { judgeNeed(toEndBusy: before, by: number, timelineEvents) }
             guard let handover = after.handover, handover.record.insists, let owner = after.owner,
                 before.handover?.claim == handover.claim, before.handover?.record.insists == false
             else { return }
@@ -63,12 +63,13 @@ extension Simulation {
     }
 
     /// Checks that no waiting request ends the ownership of a busy owner that answers.
-    private mutating func judgeNeed(toEndBusy before: OwnershipView, by number: Int, _ stories: [Story]) {
+    private mutating func judgeNeed(toEndBusy before: OwnershipView, by number: Int, _ timelineEvents: [TimelineEvent])
+    {
         guard let owner = before.owner, let handover = before.handover,
             let activities = before.activities(of: owner, holdingUp: handover), !handover.record.insists,
             !handover.record.isKilling,
             owner.record.state != .stopping, let holder = member(owner.session),
-            stories.last?.previous?.end != .unanswered,
+            timelineEvents.last?.previous?.end != .unanswered,
             // The bounds count in the Main's own running time, which is at most the clock's.
             handover.record.askedAt.duration(to: now) < activities.bound
         else { return }
@@ -89,7 +90,7 @@ extension Simulation {
 
     mutating func judgeHeldUp(_ number: Int) {
         let member = members[number]
-        guard member.isAlive, member.machine.wish == .takeOver, member.machine.insists,
+        guard member.isAlive, member.machine.goal == .takeOver, member.machine.insists,
             member.machine.holding == nil, member.machine.core == nil, member.machine.rest == nil,
             let owner = present.owner, owner.record.state != .stopping, let handover = present.handover,
             present.activities(of: owner, holdingUp: handover) != nil, handover.session != member.session,
@@ -139,7 +140,7 @@ extension Simulation {
             case .bound: request.activity.map { $0.latestEnd <= now } ?? false
             case .superseded: view.owner?.claim != cores[core].epoch
             case .served, .budget: !member.isMain
-            case .closing: member.intentions.isClosing || member.isMain
+            case .closing: member.demandPolicy.isClosing || member.isMain
             default: false
             }
         check(isTrue, "C18: \(member.name)'s core is told “\(request.reason)”, which is not why it stops")

@@ -40,7 +40,7 @@ extension Simulation {
         check(promised.onHandoverTimeout == .kill, "C3: killed although it is to be fenced")
         if let target {
             judgeNeed(toKill: target)
-            judgePatience(with: target)
+            validatorTimeout(with: target)
             check(target.process == process, "C3: a stranger was killed")
             check(members.contains { $0.process == process && !$0.isMain }, "C6: a Main was killed")
         }
@@ -52,7 +52,7 @@ extension Simulation {
     }
 
     /// Checks that an Executor that could answer is not killed while its core is stopping within its bound.
-    private func judgePatience(with target: Member) {
+    private func validatorTimeout(with target: Member) {
         guard let owner = present.owner, owner.session == target.session, owner.record.state == .stopping,
             case .stopping(let since)? = target.machine.core?.phase, since.duration(to: now) < promised.stopTimeout,
             !target.isFrozen(at: clock), !mayHaveMissed(target), clock - target.runsSince > 1_200_000_000,

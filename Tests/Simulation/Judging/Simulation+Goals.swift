@@ -12,8 +12,8 @@ extension Simulation {
         for member in members where member.isAlive {
             if member.isStarting { return "C3: \(member.name) is still starting" }
             if member.isFinishing, !member.isMain { return "C9: \(member.name) has not finished" }
-            if member.intentions.isClosing { return "C5: \(member.name) has not closed" }
-            guard member.machine.wish.wantsOwnership else { continue }
+            if member.demandPolicy.isClosing { return "C5: \(member.name) has not closed" }
+            guard member.machine.goal.wantsOwnership else { continue }
             guard let owner = present.owner else { return "C3: \(member.name) wants to own, and nobody does" }
             if member.isMain, owner.session != member.session, present.sleeper?.session != member.session {
                 return "C3: \(member.name) wants to own and does not"

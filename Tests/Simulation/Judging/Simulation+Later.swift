@@ -34,7 +34,8 @@ extension Simulation {
     /// ended.
     private mutating func judgeFrozen(_ number: Int, _ claim: Revision, _ since: UInt64) {
         let holder = members[number]
-        guard holder.isAlive, holder.isFrozen(at: clock), holder.runsSince < since, schedule.weather.lostWakeUps == 0
+        guard holder.isAlive, holder.isFrozen(at: clock), holder.runsSince < since,
+            schedule.faultProfile.lostWakeUps == 0
         else { return }
         let asks = present.handover?.claim == claim
         guard asks || present.owner?.claim == claim && present.owner?.session == holder.session else { return }

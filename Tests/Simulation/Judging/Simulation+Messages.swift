@@ -60,8 +60,8 @@ extension Simulation {
     /// Checks that a message arrives at once if no wake-ups are lost.
     mutating func judgePromptness(of call: Int, since available: UInt64?) {
         let member = members[calls[call].member]
-        guard let available, !calls[call].insists, schedule.weather.lostWakeUps == 0,
-            schedule.weather.slowSteps == 0
+        guard let available, !calls[call].insists, schedule.faultProfile.lostWakeUps == 0,
+            schedule.faultProfile.slowSteps == 0
         else { return }
         let since = max(available, calls[call].since, member.runsSince, member.troubleUntil)
         check(
@@ -75,13 +75,13 @@ extension Simulation {
         let member = members[made.member]
         let message = messages[made.message]
         guard let arrived = message.arrivedAt, !made.insists, made.wait.deadline <= now, !message.hasExpired,
-            !member.intentions.isSpent, !member.intentions.isClosing
+            !member.demandPolicy.isSpent, !member.demandPolicy.isClosing
         else { return }
         // The call waits for a message that another consumer has taken.
         let state = inboxState(of: made.message)
         guard state != .taken else { return }
         let since = max(arrived, made.since, disturbedUntil, member.runsSince, message.storedAt ?? 0)
-        let grace: UInt64 = schedule.weather.lostWakeUps > 0 ? 16_000_000_000 : 6_000_000_000
+        let grace: UInt64 = schedule.faultProfile.lostWakeUps > 0 ? 16_000_000_000 : 6_000_000_000
         check(
             clock < since + grace,
             "C8: \(member.name) did not get “\(message.callID)” before its deadline, and nothing stood in its way")
@@ -89,19 +89,19 @@ extension Simulation {
 
     /// Checks that a core runs no longer than its process may.
     mutating func judgePolicy(of number: Int) {
-        let intentions = members[number].intentions
+        let demandPolicy = members[number].demandPolicy
         let machine = members[number].machine
         let last = machine.holding.flatMap { machine.view.activities(of: $0.epoch)?.last }
         let input: PolicyInput =
             if let last, last.latestEnd > now {
                 .busy
-            } else if intentions.demand == nil {
+            } else if demandPolicy.demand == nil {
                 .unknown
             } else {
-                intentions.demand?.openUntil(after: now) == nil ? .quiet : .awaited
+                demandPolicy.demand?.openUntil(after: now) == nil ? .quiet : .awaited
             }
         let decision: PolicyDecision
-        switch WishKind(members[number].machine.wish) {
+        switch GoalKind(members[number].machine.goal) {
         case .allServed: decision = .done
         case .budgetUsedUp, .boundPassed: decision = .spent
         default: decision = .run
@@ -112,7 +112,7 @@ extension Simulation {
         let since = max(cores[core].startedAt, members[number].runsSince)
         let idleAt = busyEnd(of: cores[core].epoch)
         check(
-            clock < max(since + bound, idleAt + 500_000_000) || !members[number].machine.wish.wantsOwnership,
+            clock < max(since + bound, idleAt + 500_000_000) || !members[number].machine.goal.wantsOwnership,
             "C9: \(members[number].name)'s core runs beyond its budget of \(schedule.budget)")
     }
 }

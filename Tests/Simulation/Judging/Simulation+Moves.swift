@@ -101,11 +101,11 @@ extension Simulation {
             members[number].isAlive
         else { return }
         let member = members[number]
-        let canRun = canAct(member, for: Self.settling - 50_000_000) && schedule.weather.lostWakeUps == 0
+        let canRun = canAct(member, for: Self.settling - 50_000_000) && schedule.faultProfile.lostWakeUps == 0
         if baton.record.deadline.duration(to: now).clampedNanoseconds > Self.settling {
             if canRun { broke("C25: \(member.name) has not ended its baton, whose time is over") }
         } else if !member.isMain, canRun, present.owner == nil, present.handover == nil, present.rest == nil,
-            member.machine.core == nil, member.machine.rest == nil, !member.intentions.isClosing,
+            member.machine.core == nil, member.machine.rest == nil, !member.demandPolicy.isClosing,
             max(ownerGoneAt, requestOverAt) + Self.settling < clock
         {
             broke("C25: nobody owns, and \(member.name) does not want to again, whose baton is offered")

@@ -13,8 +13,8 @@ extension Simulation {
         if let handover = after.handover, handover.claim != before.handover?.claim { watchOver(handover) }
         judgeActivities(before, purpose, by: number)
         switch purpose {
-        case .transition(let stories):
-            judgeRest(before, stories, by: number)
+        case .transition(let timelineEvents):
+            judgeRest(before, timelineEvents, by: number)
             if let baton = after.baton, baton.claim != before.baton?.claim { watchOver(batonOf: number, baton.claim) }
         case .applying: judgeApplied(before, by: number)
         case .storing(_, let epoch):
@@ -61,7 +61,9 @@ extension Simulation {
         }
         if let old = before.owner, after.owner != nil {
             superseded.insert(old.claim)
-            if case .transition(let stories) = purpose { judgeTakeOver(from: old, before, by: number, stories) }
+            if case .transition(let timelineEvents) = purpose {
+                judgeTakeOver(from: old, before, by: number, timelineEvents)
+            }
             if let loser = member(old.session), members[loser].isAlive {
                 queue.insert(
                     .judge(.fenced(loser, epoch: old.claim.rawValue)), at: clock + 400_000_000)
@@ -70,9 +72,9 @@ extension Simulation {
     }
 
     private mutating func judgeTakeOver(
-        from old: Standing<OwnerRecord>, _ before: OwnershipView, by number: Int, _ stories: [Story]
+        from old: Standing<OwnerRecord>, _ before: OwnershipView, by number: Int, _ timelineEvents: [TimelineEvent]
     ) {
-        guard let loser = member(old.session), let end = stories.last?.previous?.end else {
+        guard let loser = member(old.session), let end = timelineEvents.last?.previous?.end else {
             return broke("C15: a take-over that nothing tells of")
         }
         switch end {
@@ -126,7 +128,7 @@ extension Simulation {
 
     /// Checks that an Executor releases only when no call waits, its time is up, it has a request or its core fails.
     private mutating func judgeRelease(of old: Standing<OwnerRecord>, by number: Int) {
-        guard members[number].machine.wish == .nothing(because: .allServed), members[number].missedSince == nil
+        guard members[number].machine.goal == .nothing(because: .allServed), members[number].missedSince == nil
         else { return }
         for call in calls.indices where calls[call].isWaiting && calls[call].wait.isExpected {
             let waiting = members[calls[call].member]

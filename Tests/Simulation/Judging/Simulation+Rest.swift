@@ -9,10 +9,10 @@ extension Simulation {
     private static let ending: UInt64 = 800_000_000
 
     /// Validates the effect of a commit on a rest.
-    mutating func judgeRest(_ before: OwnershipView, _ stories: [Story], by number: Int) {
+    mutating func judgeRest(_ before: OwnershipView, _ timelineEvents: [TimelineEvent], by number: Int) {
         let author = members[number]
         if let old = before.owner, let new = present.owner, old.claim == new.claim, old.session != new.session {
-            switch stories.last?.kind {
+            switch timelineEvents.last?.kind {
             case .rested:
                 check(author.hold != nil && before.offer != nil, "C26: \(author.name) takes what was not offered")
                 check(before.handover == nil, "C26: \(author.name) comes to own past the request of a Main")
@@ -26,15 +26,15 @@ extension Simulation {
         {
             check(present.owner?.session == author.session, "C26: \(author.name) takes back an offer that was taken")
         }
-        for story in stories {
-            switch story.kind {
+        for timelineEvent in timelineEvents {
+            switch timelineEvent.kind {
             case .coreGivenUp, .tookOver:
                 guard let rest = before.rest, before.offer == nil,
-                    rest.record.epoch == story.epoch ?? story.previous?.epoch
+                    rest.record.epoch == timelineEvent.epoch ?? timelineEvent.previous?.epoch
                 else { continue }
                 judgeEnd(of: rest, by: number)
             case .coreStopped:
-                let isRunning = cores.contains { $0.runs && $0.epoch == story.epoch && $0.member != number }
+                let isRunning = cores.contains { $0.runs && $0.epoch == timelineEvent.epoch && $0.member != number }
                 check(!isRunning, "C26: \(author.name) says that the core of another has stopped, which runs")
             case .woken:
                 guard let rest = present.rest else { continue }

@@ -92,6 +92,6 @@ extension Directive {
     /// The epoch that the commit's last timeline event names.
     fileprivate var epoch: Revision? {
         guard case .commit(let transition) = self else { return nil }
-        return transition.stories.last?.epoch
+        return transition.timelineEvents.last?.epoch
     }
 }

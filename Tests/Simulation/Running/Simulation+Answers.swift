@@ -66,7 +66,7 @@ extension Simulation {
         guard calls[call].isWaiting else { return }
         if answer == nil { judgeTimeout(of: call) }
         calls[call].alarm = .max
-        members[number].intentions.needs[call] = nil
+        members[number].demandPolicy.needs[call] = nil
         calls[call].phase = .over
         let item = ItemName(messages[calls[call].message].callID.text)
         if calls[call].wait.isExpected, members[number].expected.forget(item, as: call),
@@ -93,7 +93,7 @@ extension Simulation {
         let message = calls[call].message
         var transaction = Transaction()
         let before = inboxState(of: message)
-        if goesWrong(schedule.weather.returnedMessages, for: number, .returnedMessages) {
+        if goesWrong(schedule.faultProfile.returnedMessages, for: number, .returnedMessages) {
             guard (try? inbox.mailbox.addGiveBack(of: taken.delivery, to: &transaction)) != nil else { return }
             let verdict = commit(transaction, of: number, for: .givingBack)
             took(.inbox, before.rawValue, InboxMove.givenBack(verdict).rawValue, by: number)

@@ -20,7 +20,7 @@ extension Simulation {
         let isKept = giver.map { members[$0].isAlive && members[$0].machine.given?.record == standing.record } ?? false
         let isFrozen = giver.map { members[$0].isFrozen(at: clock) } ?? false
         guard standing.record.deadline > now, standing.record.bootID == bootID,
-            isKept && !isFrozen || schedule.weather.keepsAtHost
+            isKept && !isFrozen || schedule.faultProfile.keepsAtHost
         else {
             // A stopped keeper is asked for 500 ms.
             guard isKept, isFrozen, !cores[core].hasAsked else {
@@ -37,7 +37,7 @@ extension Simulation {
     /// Applies the baton that a core has, or records that it cannot, while the core starts.
     mutating func useBaton(_ core: Int, of number: Int) {
         guard let standing = cores[core].gets, !cores[core].isEnding, cores[core].phase == .starting else { return }
-        if !cores[core].isApplyUnclear, goesWrong(schedule.weather.refusedBatons, for: number, .refusedBatons) {
+        if !cores[core].isApplyUnclear, goesWrong(schedule.faultProfile.refusedBatons, for: number, .refusedBatons) {
             cores[core].gets = nil
             return failBaton(standing, of: core, in: number, because: "its core has not applied it")
         }
@@ -48,9 +48,9 @@ extension Simulation {
         let applying = try? standing.applying(
             open, beside: OpenWork(present), under: epoch, reach: .machine, at: now, in: bootID)
         guard let applying else { return broke("C25: the calls of a baton have no room") }
-        let story = Story(
+        let timelineEvent = TimelineEvent(
             kind: .batonApplied, epoch: epoch, other: standing.record.epoch, reason: standing.record.title)
-        let verdict = commit(applying.guarded(by: epoch), of: number, for: .applying, telling: [story])
+        let verdict = commit(applying.guarded(by: epoch), of: number, for: .applying, telling: [timelineEvent])
         guard members[number].isAlive else { return }
         switch verdict {
         case .committed: goOn(with: open.map(\.entry.key), in: core, of: number)
@@ -100,10 +100,10 @@ extension Simulation {
             transaction.put(
                 OwnershipKey.baton, record.bytes, lifetime: .expiring(after: Baton.lifetimes.upperBound))
         }
-        let story = Story(
+        let timelineEvent = TimelineEvent(
             kind: .batonFailed, epoch: cores[core].epoch, other: standing.record.epoch, reason: reason)
         let verdict = commit(
-            transaction.guarded(by: cores[core].epoch), of: number, for: .failingBaton, telling: [story])
+            transaction.guarded(by: cores[core].epoch), of: number, for: .failingBaton, telling: [timelineEvent])
         guard members[number].isAlive else { return }
         switch verdict {
         case .committed: schedule(.core(core, .endLostCalls), after: stepTime(of: number))

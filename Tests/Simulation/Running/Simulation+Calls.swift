@@ -6,7 +6,7 @@ internal import StoreEngine
 /// The applications' calls that wait for messages, from the push to the acknowledgement.
 extension Simulation {
     mutating func push(_ number: Int, for message: Int, within deadline: Int, insisting: Bool) {
-        guard members[number].isAlive, !members[number].intentions.isClosing else { return }
+        guard members[number].isAlive, !members[number].demandPolicy.isClosing else { return }
         say(
             "A push wakes \(members[number].name) for “\(messages[message].callID)” within \(deadline / 1000) ms"
                 + (insisting ? ", with a core of its own" : ""))
@@ -16,8 +16,8 @@ extension Simulation {
             wait: MessageWait(deadline: end, lookInterval: rules.lookInterval))
         if mutant?.expectsFirst == true { call.phase = .expecting }
         if mutant?.looksFirst == true { call.phase = .looking }
-        call.problemBefore = members[number].intentions.problem
-        call.lossBefore = members[number].intentions.lastLoss?.epoch
+        call.problemBefore = members[number].demandPolicy.problem
+        call.lossBefore = members[number].demandPolicy.lastLoss?.epoch
         calls.append(call)
         let index = calls.count - 1
         members[number].calls.append(index)
@@ -26,7 +26,7 @@ extension Simulation {
             .judge(.overdue(index)), at: clock + UInt64(deadline) * 1000 + 150_000_000)
         guard insisting else { return schedule(.call(index), after: stepTime(of: number)) }
         members[number].machine.refusal = nil
-        members[number].intentions.needs[index] = Intentions.Need(insists: true)
+        members[number].demandPolicy.needs[index] = DemandPolicy.Need(insists: true)
         calls[index].phase = .owning
         setAlarm(ofCall: index, to: clock + UInt64(deadline) * 1000)
         proceed(number)
@@ -85,7 +85,7 @@ extension Simulation {
 
     private mutating func look(_ call: Int) {
         let number = calls[call].member
-        if let held = calls[call].held, members[number].intentions.lastLoss?.epoch == held { return end(call) }
+        if let held = calls[call].held, members[number].demandPolicy.lastLoss?.epoch == held { return end(call) }
         expire()
         let item = item(of: calls[call].message)
         guard let state = try? InboxState(of: item, id: MessageID(messages[calls[call].message].callID)) else {
@@ -114,9 +114,9 @@ extension Simulation {
 
     private mutating func wait(_ call: Int, until: BootInstant, needsCore: Bool) {
         let number = calls[call].member
-        let need = needsCore ? Intentions.Need(insists: false) : nil
-        if members[number].intentions.needs[call] != need {
-            members[number].intentions.needs[call] = need
+        let need = needsCore ? DemandPolicy.Need(insists: false) : nil
+        if members[number].demandPolicy.needs[call] != need {
+            members[number].demandPolicy.needs[call] = need
             setAlarm(of: number, to: clock + 1000)
         }
         guard calls[call].isSubscribed else {

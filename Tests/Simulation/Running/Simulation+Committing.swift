@@ -7,7 +7,7 @@ extension Simulation {
     /// The purpose of a commit.
     enum Purpose {
         /// A directive of the ownership machine.
-        case transition([Story])
+        case transition([TimelineEvent])
         /// A core of an epoch announces itself, or stores a received message.
         case announcing(Revision), storing(message: Int, epoch: Revision)
         case enteringCritical, leavingCritical
@@ -34,7 +34,7 @@ extension Simulation {
 
     /// - Parameter stories: The timeline events of a commit that is no transition.
     mutating func commit(
-        _ wanted: Transaction, of number: Int, for purpose: Purpose, telling stories: [Story] = []
+        _ wanted: Transaction, of number: Int, for purpose: Purpose, telling timelineEvents: [TimelineEvent] = []
     ) -> Verdict {
         expire()
         guard members[number].troubleUntil <= clock else { return .failed }
@@ -69,8 +69,10 @@ extension Simulation {
             if before.owner?.claim != present.owner?.claim || before.owner?.session != present.owner?.session {
                 letRacersGoOn(by: number)
             }
-            if case .transition(let stories) = purpose { record(stories, of: number, at: effect.revision) }
-            record(stories, of: number, at: effect.revision)
+            if case .transition(let timelineEvents) = purpose {
+                record(timelineEvents, of: number, at: effect.revision)
+            }
+            record(timelineEvents, of: number, at: effect.revision)
             judge(before, purpose, by: number)
             return aftermath(of: effect.revision, by: number)
         }
@@ -92,7 +94,7 @@ extension Simulation {
                 self.freeze(members[number].plan.process, for: freeze.duration, .freezesAfterCommit)
             }
         }
-        if goesWrong(schedule.weather.lostAnswers, for: number, .lostAnswers) { return .unknown }
+        if goesWrong(schedule.faultProfile.lostAnswers, for: number, .lostAnswers) { return .unknown }
         return .committed(revision)
     }
 
@@ -147,21 +149,22 @@ extension Simulation {
     }
 
     /// Adds a commit's events to the timeline, and has the checker validate it.
-    mutating func record(_ stories: [Story], of number: Int, at revision: Revision) {
+    mutating func record(_ timelineEvents: [TimelineEvent], of number: Int, at revision: Revision) {
         let member = members[number]
         let session = Session(
             id: member.session, process: member.process, role: member.plan.role, name: member.name, openedAt: now)
-        for story in stories {
-            let previous = story.kind == .acquired ? tenure : story.previous
-            switch story.kind {
+        for timelineEvent in timelineEvents {
+            let previous = timelineEvent.kind == .acquired ? tenure : timelineEvent.previous
+            switch timelineEvent.kind {
             case .acquired, .tookOver: tenure = PreviousOwnership(epoch: revision, end: .sessionEnded)
-            case .released: tenure = story.epoch.map { PreviousOwnership(epoch: $0, end: .released) }
-            case .coreGivenUp: if let epoch = story.epoch { superseded.insert(epoch) }
+            case .released: tenure = timelineEvent.epoch.map { PreviousOwnership(epoch: $0, end: .released) }
+            case .coreGivenUp: if let epoch = timelineEvent.epoch { superseded.insert(epoch) }
             default: break
             }
             let entry = TimelineEntry(
-                story.kind, by: session, epoch: story.epoch, other: story.other, from: story.from, to: story.to,
-                previous: previous, bound: story.bound, reason: story.reason, at: now, bootID: bootID)
+                timelineEvent.kind, by: session, epoch: timelineEvent.epoch, other: timelineEvent.other,
+                from: timelineEvent.from, to: timelineEvent.to,
+                previous: previous, bound: timelineEvent.bound, reason: timelineEvent.reason, at: now, bootID: bootID)
             let told = TimelineRecord(revision: revision, entry: entry)
             if narrative.isTold { say(told.entry.describe()) }
             for violation in ledger.apply(told) { broke(violation.description) }

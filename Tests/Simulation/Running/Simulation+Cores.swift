@@ -9,14 +9,14 @@ extension Simulation {
     }
 
     mutating func startCore(_ epoch: Revision, of number: Int) {
-        members[number].intentions.coreBegins(at: now)
+        members[number].demandPolicy.coreBegins(at: now)
         cores.append(SimulatedCore(member: number, epoch: epoch))
         let core = cores.count - 1
         members[number].cores.append(core)
         cores[core].offered = members[number].machine.view.baton
         let isFirst = dialogs.isEmpty && cores[core].offered == nil
         schedule(.core(core, isFirst ? .announce : .prepare), after: stepTime(of: number))
-        if members[number].intentions.policy != nil { schedule(.followDemand(number), after: stepTime(of: number)) }
+        if members[number].demandPolicy.policy != nil { schedule(.followDemand(number), after: stepTime(of: number)) }
     }
 
     mutating func stopCore(_ epoch: Revision, of number: Int) {
@@ -36,7 +36,7 @@ extension Simulation {
         let number = cores[core].member
         // A core that has run nothing yet ends before it starts.
         guard cores[core].runs else { return schedule(.core(core, .stopped), after: stepTime(of: number)) }
-        let isStubborn = goesWrong(schedule.weather.stubbornCores, for: number, .stubbornCores)
+        let isStubborn = goesWrong(schedule.faultProfile.stubbornCores, for: number, .stubbornCores)
         if isStubborn { disturb(for: 3_000_000) }
         schedule(.core(core, .stopped), after: members[number].random.time(isStubborn ? 2500..<9000 : 0..<100))
     }
@@ -94,12 +94,12 @@ extension Simulation {
             return endCore(core)
         }
         guard cores[core].phase == .announced else { return }
-        record([Story(kind: .coreStarted, epoch: epoch, reason: "")], of: number, at: state.revision)
+        record([TimelineEvent(kind: .coreStarted, epoch: epoch, reason: "")], of: number, at: state.revision)
         judgeStart(of: core)
         cores[core].runs = true
         cores[core].startedAt = clock
         cores[core].phase = .starting
-        if goesWrong(schedule.weather.failingCores, for: number, .failingCores) {
+        if goesWrong(schedule.faultProfile.failingCores, for: number, .failingCores) {
             schedule(.core(core, .failed), after: members[number].random.time(1..<1500))
         }
         var start = members[number].random.time(1..<200)
@@ -125,16 +125,16 @@ extension Simulation {
         let before = CorePhase(members[number].machine.core)
         members[number].machine.coreStarted(cores[core].epoch)
         took(.core, before.rawValue, CorePhase(members[number].machine.core).rawValue, by: number)
-        members[number].intentions.coreStarted(at: now)
+        members[number].demandPolicy.coreStarted(at: now)
         say("\(members[number].name)'s core is connected")
         for message in messages.indices where messages[message].isHeld { send(message, to: core) }
-        if members[number].random.once(in: schedule.weather.criticalSections) {
+        if members[number].random.once(in: schedule.faultProfile.criticalSections) {
             schedule(.core(core, .enterCritical), after: members[number].random.time(0..<100))
         }
-        if goesWrong(schedule.weather.activities, for: number, .activities) {
+        if goesWrong(schedule.faultProfile.activities, for: number, .activities) {
             schedule(.core(core, .beginActivity), after: members[number].random.time(0..<300))
         }
-        if schedule.weather.calls > 0, !isQuiet, members[number].random.once(in: schedule.weather.calls) {
+        if schedule.faultProfile.calls > 0, !isQuiet, members[number].random.once(in: schedule.faultProfile.calls) {
             schedule(.core(core, .beginCall), after: members[number].random.time(0..<300))
         }
         proceed(number)
@@ -162,7 +162,7 @@ extension Simulation {
     }
 
     private mutating func take(_ problem: String, of epoch: Revision, in number: Int) {
-        guard let rest = members[number].intentions.coreFailed(problem, of: epoch, at: now) else { return }
+        guard let rest = members[number].demandPolicy.coreFailed(problem, of: epoch, at: now) else { return }
         members[number].machine.rest = rest
         disturb(for: Int(rest.length.clampedNanoseconds / 1000) + 1_000_000)
     }
@@ -233,7 +233,7 @@ extension Simulation {
         cores[core].activities.append(activity)
         wake(number)
         let isEndless =
-            schedule.weather.calls > 0 && kind != .call && kind != .transfer
+            schedule.faultProfile.calls > 0 && kind != .call && kind != .transfer
             && members[number].random.once(in: 3)
         if isEndless {
             count(.endlessActivities)

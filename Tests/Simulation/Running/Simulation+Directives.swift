@@ -25,7 +25,7 @@ extension Simulation {
             resumeCore(epoch, of: number)
         case .examine(let process, let claim):
             let holder = members.first { $0.process == process && $0.isAlive }
-            let isStopped = schedule.weather.showsProcesses ? holder?.isFrozen(at: clock) : nil
+            let isStopped = schedule.faultProfile.showsProcesses ? holder?.isFrozen(at: clock) : nil
             members[number].machine.examined(claim, isStopped: isStopped)
         case .kill(let process, let epoch):
             // The member checks before it sends the signal: it may have been stopped after it announced the kill.
@@ -43,7 +43,7 @@ extension Simulation {
     /// Commits a transition, then reads. Returns whether the member continues at once.
     private mutating func carryOut(_ transition: Transition, of number: Int) -> Bool {
         let wasUnclear = members[number].machine.begins(transition)
-        let verdict = commit(transition.transaction, of: number, for: .transition(transition.stories))
+        let verdict = commit(transition.transaction, of: number, for: .transition(transition.timelineEvents))
         guard members[number].isAlive else { return false }
         switch verdict {
         case .committed(let revision): members[number].machine.committed(transition, at: revision)
@@ -85,7 +85,7 @@ extension Simulation {
             $0.isAlive && (isVerified ? $0.process == process : $0.process.pid == process.pid)
         }
         judgeKill(of: process, finding: target, by: number)
-        if goesWrong(schedule.weather.forbiddenKills, for: number, .forbiddenKills) {
+        if goesWrong(schedule.faultProfile.forbiddenKills, for: number, .forbiddenKills) {
             say("\(members[number].name) may not kill process \(process.pid)")
             disturb(for: 2_000_000)
             took(.handover, Enforcement(members[number].machine).rawValue, Enforcement.impossible.rawValue, by: number)
@@ -95,7 +95,7 @@ extension Simulation {
         took(.handover, Enforcement(members[number].machine).rawValue, Enforcement.killed.rawValue, by: number)
         if let target {
             say("\(members[number].name) kills process \(process.pid)")
-            if goesWrong(schedule.weather.silentDeaths, for: number, .silentDeaths) {
+            if goesWrong(schedule.faultProfile.silentDeaths, for: number, .silentDeaths) {
                 // A killed process may take some time to die.
                 disturb(for: 3_000_000)
             } else {
@@ -117,7 +117,7 @@ extension Simulation {
             for change in demandLog[position...] { members[number].demand?.apply(.changes(change)) }
             if position < demandLog.count {
                 members[number].demandPosition = demandLog.count
-                members[number].intentions.demand = members[number].demand.map(seen)
+                members[number].demandPolicy.demand = members[number].demand.map(seen)
             }
         }
         for call in members[number].calls where calls[call].isSubscribed && calls[call].isWaiting {
@@ -134,11 +134,11 @@ extension Simulation {
 
     /// Starts following the group's demand.
     mutating func followDemand(_ number: Int) {
-        guard members[number].intentions.policy != nil, members[number].machine.holding != nil else { return }
+        guard members[number].demandPolicy.policy != nil, members[number].machine.holding != nil else { return }
         let demand = presentDemand()
         members[number].demand = demand
         members[number].demandPosition = demandLog.count
-        members[number].intentions.demand = seen(demand)
+        members[number].demandPolicy.demand = seen(demand)
         proceed(number)
     }
 
@@ -171,12 +171,12 @@ extension Simulation {
 
     /// Wakes a member, unless its wake-up is lost.
     mutating func wake(_ number: Int) {
-        let weather = schedule.weather
-        if goesWrong(weather.lostWakeUps, for: number, .lostWakeUps) {
+        let faultProfile = schedule.faultProfile
+        if goesWrong(faultProfile.lostWakeUps, for: number, .lostWakeUps) {
             if members[number].missedSince == nil { members[number].missedSince = clock }
             return
         }
-        if goesWrong(weather.staleWakeUps, for: number, .staleWakeUps) {
+        if goesWrong(faultProfile.staleWakeUps, for: number, .staleWakeUps) {
             let entries = OwnershipKeys.all.compactMap { key in try? state.entry(key)?.entry(for: key) }
             members[number].staleSnapshots.append(Snapshot(revision: state.revision, entries: entries))
             schedule(.staleNews(number), after: members[number].random.time(1..<50))
@@ -184,7 +184,7 @@ extension Simulation {
         guard !members[number].isToldSoon else { return }
         members[number].isToldSoon = true
         schedule(.news(number), after: members[number].random.number(30..<2000))
-        if goesWrong(weather.doubledWakeUps, for: number, .doubledWakeUps) {
+        if goesWrong(faultProfile.doubledWakeUps, for: number, .doubledWakeUps) {
             schedule(.news(number), after: members[number].random.number(30..<20_000))
         }
     }

@@ -18,7 +18,7 @@ extension Simulation {
         members[number].pending = nil
         endEverything(in: number)
         disturb(for: 1_000_000)
-        if goesWrong(schedule.weather.silentDeaths, for: number, .silentDeaths) { return }
+        if goesWrong(schedule.faultProfile.silentDeaths, for: number, .silentDeaths) { return }
         // The system may report it at once or a little later.
         schedule(.bury(number), after: members[number].random.number(50..<3000))
     }
@@ -63,9 +63,9 @@ extension Simulation {
 
     /// Resumes the holder that is about to be superseded, so that it races.
     mutating func thawHolder(by number: Int) {
-        guard schedule.weather.lastMoments > 0, let owner = present.owner, let holder = member(owner.session),
+        guard schedule.faultProfile.lastMoments > 0, let owner = present.owner, let holder = member(owner.session),
             members[holder].isFrozen(at: clock),
-            goesWrong(schedule.weather.lastMoments, for: number, .lastMoments)
+            goesWrong(schedule.faultProfile.lastMoments, for: number, .lastMoments)
         else { return }
         members[holder].frozenUntil = clock
         goOn(holder)
@@ -74,10 +74,10 @@ extension Simulation {
     /// After a change of ownership, resumes members that were stopped between their read and their commit, so that they
     /// race.
     mutating func letRacersGoOn(by number: Int) {
-        guard schedule.weather.lastMoments > 0 else { return }
+        guard schedule.faultProfile.lastMoments > 0 else { return }
         for racer in members.indices
         where members[racer].isFrozen(at: clock) && members[racer].pending?.isCommit == true
-            && goesWrong(schedule.weather.lastMoments, for: number, .lastMoments)
+            && goesWrong(schedule.faultProfile.lastMoments, for: number, .lastMoments)
         {
             say("\(members[racer].name) is let go on")
             members[racer].frozenUntil = clock
@@ -89,7 +89,7 @@ extension Simulation {
     mutating func reuseNumber(of process: ProcessIdentity, by number: Int) {
         guard let victim = members.first(where: { $0.process == process && $0.isAlive }),
             let next = members.firstIndex(where: { !$0.isOpen && !$0.isDead && $0.plan.process == $0.number }),
-            goesWrong(schedule.weather.reusedNumbers, for: number, .reusedNumbers)
+            goesWrong(schedule.faultProfile.reusedNumbers, for: number, .reusedNumbers)
         else { return }
         kill(victim.plan.process)
         members[next].reusedNumber = process.pid

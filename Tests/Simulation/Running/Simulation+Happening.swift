@@ -116,12 +116,12 @@ extension Simulation {
     }
 
     private mutating func start(_ number: Int, takingOver: Bool, insisting: Bool) {
-        guard members[number].isAlive, !members[number].intentions.isClosing else { return }
+        guard members[number].isAlive, !members[number].demandPolicy.isClosing else { return }
         say(
             "\(members[number].name) is told to own" + (takingOver ? ", over another Main if need be" : "")
                 + (insisting ? ", whatever the owner is busy with" : ""))
         if insisting { count(.insistence) }
-        members[number].intentions.start(
+        members[number].demandPolicy.start(
             takingOver: takingOver, insisting: insisting,
             isRunning: mutant?.startsAnew != true && isCoreRunning(in: number))
         members[number].machine.hasYielded = false
@@ -133,7 +133,7 @@ extension Simulation {
     private mutating func close(_ number: Int) {
         guard members[number].isAlive else { return }
         say("\(members[number].name) is told to close")
-        members[number].intentions.isClosing = true
+        members[number].demandPolicy.isClosing = true
         disturb(for: 1_000_000)
         for call in members[number].calls { end(call) }
         proceed(number)

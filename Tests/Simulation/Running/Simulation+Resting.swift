@@ -73,7 +73,7 @@ extension Simulation {
     mutating func proceed(withHolder number: Int) {
         guard var hold = members[number].hold else { return }
         hold.view = members[number].machine.view
-        hold.isClosing = members[number].intentions.isClosing
+        hold.isClosing = members[number].demandPolicy.isClosing
         if hold.holding == nil, hold.view.offer == nil { members[number].need = nil }
         let openUntil = members[number].demand?.openUntil(after: now)
         hold.reason = members[number].need ?? (openUntil == nil ? nil : .call)

@@ -59,7 +59,7 @@ extension Simulation {
         let number = cores[core].member
         judgeServerAcknowledgement(of: message)
         say("\(members[number].name)'s core tells the server that it has “\(messages[message].callID)”")
-        if goesWrong(schedule.weather.doubledDeliveries, for: number, .doubledDeliveries) {
+        if goesWrong(schedule.faultProfile.doubledDeliveries, for: number, .doubledDeliveries) {
             // The network loses the answer, and the server sends the message again.
             return offer(message)
         }

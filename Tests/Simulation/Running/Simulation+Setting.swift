@@ -14,7 +14,7 @@ extension Simulation {
                 for: Participation(
                     session: SessionID(rawValue: 0), role: plan.role, name: name, process: process),
                 rules: rules, seed: 0, at: now),
-            intentions: Intentions(
+            demandPolicy: DemandPolicy(
                 isMain: plan.role == .main,
                 budget: mutant?.budgetIsEndless == true ? .seconds(1000) : schedule.budget,
                 linger: .milliseconds(250)),

@@ -9,7 +9,7 @@ extension Simulation {
             return
         }
         guard members[number].hold == nil else { return proceed(withHolder: number) }
-        decideWish(number)
+        decideGoal(number)
         let before = Situation(of: members[number].machine, at: now)
         let directive = members[number].machine.step(at: now)
         let move = Move(directive, by: members[number].machine)
@@ -28,36 +28,36 @@ extension Simulation {
             return schedule(.carryOut(number), after: stepTime(of: number))
         }
         let machine = members[number].machine
-        if members[number].intentions.isClosing, machine.core == nil, machine.given == nil,
+        if members[number].demandPolicy.isClosing, machine.core == nil, machine.given == nil,
             machine.holding == nil || machine.isStuck(at: now)
         {
             return finish(number)
         }
-        let next = min(machine.nextStep, members[number].intentions.policyIsDue ?? machine.nextStep)
+        let next = min(machine.nextStep, members[number].demandPolicy.policyIsDue ?? machine.nextStep)
         // Timers are never early, and a little late.
         let late = UInt64(members[number].random.number(1..<400)) * 1000
         setAlarm(of: number, to: clock + now.duration(to: next).clampedNanoseconds + late)
     }
 
-    private mutating func decideWish(_ number: Int) {
+    private mutating func decideGoal(_ number: Int) {
         let machine = members[number].machine
-        let hadPolicy = members[number].intentions.policy != nil
+        let hadPolicy = members[number].demandPolicy.policy != nil
         let activities = machine.holding.flatMap { machine.view.activities(of: $0.epoch) }
-        members[number].intentions.ownsAgain = mutant?.doesNotOwnAgain != true && machine.given?.isOffered == true
+        members[number].demandPolicy.ownsAgain = mutant?.doesNotOwnAgain != true && machine.given?.isOffered == true
         let isBeginning = members[number].begun > machine.view.revision
-        let wish = members[number].intentions.wish(
+        let goal = members[number].demandPolicy.goal(
             holding: machine.holding?.epoch, core: machine.core,
             activities: mutant?.overlooksOwnActivities == true ? nil : activities,
             isBeginning: isBeginning && mutant?.overlooksOwnActivities != true, at: now)
-        members[number].machine.insists = members[number].intentions.insists
-        if wish != machine.wish {
-            let from = WishKind(machine.wish)
-            members[number].machine.wish = wish
-            took(.wish, from.rawValue, WishKind(wish).rawValue, by: number)
+        members[number].machine.insists = members[number].demandPolicy.insists
+        if goal != machine.goal {
+            let from = GoalKind(machine.goal)
+            members[number].machine.goal = goal
+            took(.goal, from.rawValue, GoalKind(goal).rawValue, by: number)
         }
         if hadPolicy { judgePolicy(of: number) }
-        if members[number].intentions.policy == nil { members[number].demandPosition = nil }
-        if wish.wantsOwnership, machine.holding == nil {
+        if members[number].demandPolicy.policy == nil { members[number].demandPosition = nil }
+        if goal.wantsOwnership, machine.holding == nil {
             if members[number].wantsSince == nil { members[number].wantsSince = clock }
         } else {
             members[number].wantsSince = nil
@@ -72,18 +72,18 @@ extension Simulation {
     }
 
     private mutating func noticeLoss(_ number: Int) {
-        if let refusal = members[number].machine.refusal, members[number].intentions.notice(refusal) {
+        if let refusal = members[number].machine.refusal, members[number].demandPolicy.notice(refusal) {
             judge(refusal, of: number)
             tell(refusal, of: number)
             setAlarm(of: number, to: clock + 1000)
         }
         let loss = members[number].machine.takeLoss()
-        members[number].intentions.notice(loss, hasYielded: members[number].machine.hasYielded)
+        members[number].demandPolicy.notice(loss, hasYielded: members[number].machine.hasYielded)
         guard let loss else { return }
         if let successor = loss.successor {
             record(
                 [
-                    Story(
+                    TimelineEvent(
                         kind: .fenced, epoch: loss.epoch, other: successor.claim,
                         reason: "a newer epoch owns, so its core is stopped")
                 ], of: number, at: state.revision)
@@ -107,11 +107,11 @@ extension Simulation {
     private mutating func noticeStart(_ number: Int, _ refusal: Refusal?) {
         if let refusal {
             judge(refusal, of: number)
-            members[number].intentions.withdraw(because: .refused)
+            members[number].demandPolicy.withdraw(because: .refused)
             tell(refusal, of: number)
         }
         let isAnswered = refusal != nil || isCoreRunning(in: number)
-        guard isAnswered || !members[number].intentions.intent.wantsOwnership else { return }
+        guard isAnswered || !members[number].demandPolicy.intent.wantsOwnership else { return }
         members[number].isStarting = false
         setAlarm(of: number, to: clock + 1000)
         guard refusal != nil, !isQuiet, members[number].random.once(in: 2) else { return }
@@ -122,9 +122,11 @@ extension Simulation {
     }
 
     mutating func startAgain(_ number: Int) {
-        guard !members[number].intentions.isClosing, !members[number].intentions.intent.wantsOwnership else { return }
+        guard !members[number].demandPolicy.isClosing, !members[number].demandPolicy.intent.wantsOwnership else {
+            return
+        }
         say("\(members[number].name) is told again to own")
-        members[number].intentions.start(takingOver: false)
+        members[number].demandPolicy.start(takingOver: false)
         members[number].machine.hasYielded = false
         members[number].isStarting = true
         setAlarm(of: number, to: clock + 1000)
@@ -140,8 +142,8 @@ extension Simulation {
             calls[call].held = members[number].machine.holding?.epoch
             calls[call].phase = .subscribing
             schedule(.call(call), after: stepTime(of: number))
-        } else if members[number].intentions.problem != calls[call].problemBefore
-            || members[number].intentions.lastLoss?.epoch != calls[call].lossBefore
+        } else if members[number].demandPolicy.problem != calls[call].problemBefore
+            || members[number].demandPolicy.lastLoss?.epoch != calls[call].lossBefore
         {
             end(call)
         }
@@ -150,11 +152,11 @@ extension Simulation {
     /// Ends an Executor after its application has finished.
     private mutating func finishWhenIdle(_ number: Int) {
         let member = members[number]
-        guard !member.isMain, member.isFinishing, member.calls.isEmpty, !member.intentions.isClosing,
-            member.machine.holding == nil, member.machine.core == nil, member.intentions.policy == nil,
+        guard !member.isMain, member.isFinishing, member.calls.isEmpty, !member.demandPolicy.isClosing,
+            member.machine.holding == nil, member.machine.core == nil, member.demandPolicy.policy == nil,
             member.machine.given == nil
         else { return }
-        members[number].intentions.isClosing = true
+        members[number].demandPolicy.isClosing = true
         setAlarm(of: number, to: clock + 1000)
     }
 
@@ -174,7 +176,7 @@ extension Simulation {
     private mutating func tell(_ refusal: Refusal, of number: Int) {
         let deed = refusal.owner == nil ? "has asked for the core" : "owns the core and answers"
         record(
-            [Story(kind: .refused, other: refusal.owner?.claim, reason: "the Main \(refusal.title) \(deed)")],
+            [TimelineEvent(kind: .refused, other: refusal.owner?.claim, reason: "the Main \(refusal.title) \(deed)")],
             of: number, at: state.revision)
     }
 }

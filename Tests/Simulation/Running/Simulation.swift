@@ -108,7 +108,7 @@ package struct Simulation {
 
     /// Runs to the end: until all goals are reached after the faults have ended, or a rule is broken.
     package mutating func run() {
-        let limit = quietFrom + UInt64(Schedule.patience) * 1000
+        let limit = quietFrom + UInt64(Schedule.waitingTime) * 1000
         // All incidents of the schedule must have happened.
         let last = UInt64(schedule.incidents.last?.at ?? 0) * 1000
         var nextLook = max(quietFrom, last) + 1
@@ -137,7 +137,7 @@ package struct Simulation {
 
     /// Returns the duration of a member's step.
     mutating func stepTime(of number: Int) -> Int {
-        if !isQuiet, members[number].random.once(in: schedule.weather.slowSteps) {
+        if !isQuiet, members[number].random.once(in: schedule.faultProfile.slowSteps) {
             count(.slowSteps)
             return members[number].random.time(5..<60)
         }

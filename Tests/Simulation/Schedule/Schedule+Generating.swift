@@ -14,7 +14,7 @@ extension Schedule {
         quietFrom = busy
         onHandoverTimeout = random.once(in: 3) ? .fence : .kill
         if random.once(in: 4) { budget = .microseconds(random.time(800..<4000)) }
-        weather = Weather(drawnFrom: &random)
+        faultProfile = FaultProfile(drawnFrom: &random)
 
         let reboot = random.once(in: 14) ? random.number(busy / 4..<busy) : nil
         add(mains: mains, executors: executors, between: 0, and: reboot ?? busy, &random)
@@ -67,10 +67,10 @@ extension Schedule {
 
     /// Adds calls that cores begin, members that take batons, and Mains that ask for the core.
     private mutating func addCalls(until end: Int, perMember most: Int, _ random: inout SeededRandom) {
-        weather.calls = random.number(1..<3)
-        if random.once(in: 2) { weather.refusedBatons = random.number(2..<6) }
-        if weather.activities == 0, random.once(in: 2) { weather.activities = random.number(1..<4) }
-        weather.keepsAtHost = random.once(in: 3)
+        faultProfile.calls = random.number(1..<3)
+        if random.once(in: 2) { faultProfile.refusedBatons = random.number(2..<6) }
+        if faultProfile.activities == 0, random.once(in: 2) { faultProfile.activities = random.number(1..<4) }
+        faultProfile.keepsAtHost = random.once(in: 3)
         batonLifetime = .seconds(random.once(in: 2) ? 10 : random.number(1..<4))
         let first = members.count
         for _ in 0..<random.number(1..<3) {
@@ -132,10 +132,10 @@ extension Schedule {
                 incidents.append(
                     Incident(at: time, kind: .freezeAtCommit(member: member, skipping: 0, duration: duration)))
             }
-            let insists = weather.activities > 0 && random.once(in: 4)
+            let insists = faultProfile.activities > 0 && random.once(in: 4)
             incidents.append(
                 Incident(at: time, kind: .start(member: member, takingOver: takesOver, insisting: insists)))
-            if weather.activities > 0, !insists, random.once(in: 4) {
+            if faultProfile.activities > 0, !insists, random.once(in: 4) {
                 // It waits for activities for a while, and then no longer.
                 let later = time + random.time(50..<3000)
                 incidents.append(
@@ -186,16 +186,16 @@ extension Schedule {
     }
 }
 
-extension Weather {
+extension FaultProfile {
     /// Draws the rates of a schedule: most faults never happen in it.
     init(drawnFrom random: inout SeededRandom) {
         self.init()
-        for (_, rate) in Weather.rates where random.once(in: 3) {
+        for (_, rate) in FaultProfile.rates where random.once(in: 3) {
             self[keyPath: rate] = random.number(3..<25)
         }
         if random.once(in: 3) { lostWakeUps = 0 }
         // Faults with rare opportunities happen at most of them.
-        for rate in [\Weather.lastMoments, \.reusedNumbers, \.forbiddenKills, \.activities]
+        for rate in [\FaultProfile.lastMoments, \.reusedNumbers, \.forbiddenKills, \.activities]
         where self[keyPath: rate] > 0 {
             self[keyPath: rate] = random.number(1..<4)
         }

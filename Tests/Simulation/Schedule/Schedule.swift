@@ -12,7 +12,7 @@ package struct Schedule: Hashable, Sendable {
     package var messages: [MessageKind] = []
     /// The external events, by time.
     package var incidents: [Incident] = []
-    package var weather = Weather()
+    package var faultProfile = FaultProfile()
     /// When the faults end, in microseconds.
     package var quietFrom = 0
     package var onHandoverTimeout = HandoverTimeoutAction.kill
@@ -26,7 +26,7 @@ package struct Schedule: Hashable, Sendable {
     }
 
     /// The time after the end of the faults in which all goals must be reached.
-    package static let patience = 45_000_000
+    package static let waitingTime = 45_000_000
 }
 
 /// A participant of a schedule.
@@ -39,7 +39,7 @@ package struct MemberPlan: Hashable, Sendable {
 }
 
 /// The faults that happen at random until the quiet begins. A rate of n means once in n times; zero means never.
-package struct Weather: Hashable, Sendable {
+package struct FaultProfile: Hashable, Sendable {
     /// Lost wake-ups.
     package var lostWakeUps = 0
     /// Wake-ups that arrive twice.
@@ -83,12 +83,12 @@ package struct Weather: Hashable, Sendable {
     package init() {}
 
     /// The rates of schedules with calls.
-    package static let ratesOfCalls: [(name: String, rate: any WritableKeyPath<Weather, Int> & Sendable)] = [
+    package static let ratesOfCalls: [(name: String, rate: any WritableKeyPath<FaultProfile, Int> & Sendable)] = [
         ("calls", \.calls), ("refused batons", \.refusedBatons),
     ]
 
     /// The names of the faults, each with its rate.
-    package static let rates: [(name: String, rate: any WritableKeyPath<Weather, Int> & Sendable)] = [
+    package static let rates: [(name: String, rate: any WritableKeyPath<FaultProfile, Int> & Sendable)] = [
         ("lost wake-ups", \.lostWakeUps), ("doubled wake-ups", \.doubledWakeUps),
         ("stale wake-ups", \.staleWakeUps), ("slow steps", \.slowSteps), ("lost answers", \.lostAnswers),
         ("silent deaths", \.silentDeaths), ("doubled deliveries", \.doubledDeliveries),

@@ -34,7 +34,7 @@ struct Call {
     /// The epoch that it insists on, once it has it.
     var held: Revision?
     /// The problem and the loss of its core at its start.
-    var problemBefore: Intentions.CoreProblem?
+    var problemBefore: DemandPolicy.CoreProblem?
     var lossBefore: Revision?
 
     var isWaiting: Bool {

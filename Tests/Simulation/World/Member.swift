@@ -15,7 +15,7 @@ struct Member {
     var need: Wake?
     /// When a holder that closes ends in any case.
     var endsAt: UInt64 = .max
-    var intentions: Intentions
+    var demandPolicy: DemandPolicy
     var expected = OwnExpectations()
     /// The random source of its choices.
     var random: SeededRandom

@@ -5,7 +5,7 @@ internal import Platform
 /// The files of a group that the last program of layout 3 wrote: `sessions` and `journal-1` as a compressed tar.
 ///
 /// Its keys are `empty` with nothing, `greeting` with “hello again”, `large` with 6,000 letters, and `ключ` with
-/// “значение”. It has a message in the queue `jobs`, and the names `news` in state 7 and `plain`. A key was deleted,
+/// “значение”. It has a message in the queue `jobs`, and the names `signalUpdates` in state 7 and `plain`. A key was deleted,
 /// and another one put twice.
 package enum LayoutThreeGroup {
     /// Writes the files into a directory, which is made.

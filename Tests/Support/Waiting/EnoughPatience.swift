@@ -5,20 +5,20 @@ internal import Foundation
 /// file within the first half of it. The time that a program takes to get there is a matter of the machine.
 ///
 /// - Returns: The value of the last call, and the timeout that was enough.
-package func withEnoughPatience<Value>(
+package func withEnoughTime<Value>(
     toWrite file: String, _ body: (Duration) async throws -> Value
-) async throws -> (value: Value, patience: Duration) {
-    var patience = Duration.seconds(1)
+) async throws -> (value: Value, timeout: Duration) {
+    var timeout = Duration.seconds(1)
     while true {
         try? FileManager.default.removeItem(atPath: file)
         let begin = Date.now
-        let value = try await body(patience)
+        let value = try await body(timeout)
         let written = try? FileManager.default.attributesOfItem(atPath: file)[.modificationDate] as? Date
-        if let written, written.timeIntervalSince(begin) * 2 < Double(patience.components.seconds) {
-            return (value, patience)
+        if let written, written.timeIntervalSince(begin) * 2 < Double(timeout.components.seconds) {
+            return (value, timeout)
         }
-        guard patience < TestTimeout.long else { throw NotWritten(file: file) }
-        patience *= 4
+        guard timeout < TestTimeout.long else { throw NotWritten(file: file) }
+        timeout *= 4
     }
 }
 

@@ -17,7 +17,7 @@ struct CrowdTests {
         "C9, scenario 24: 100 participants of one process, one core start, 100 messages, each acknowledged once",
         .enabled(if: TestScope.isCheck),
         .timeLimit(.minutes(10)), arguments: Place.allCases)
-    func crowd(in place: Place) async throws {
+    func burst(in place: Place) async throws {
         let post = try Post(startMilliseconds: 300)
         let space = MemorySpace()
         let callIDs = (1...100).map { "crowd-\($0)" }

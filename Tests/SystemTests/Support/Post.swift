@@ -95,7 +95,7 @@ final class Post: Sendable {
 
     /// The process of the hub, when one serves.
     func hubProcess() throws -> ProcessIdentity? {
-        guard case .serving(let identity) = try HubSeat.ofSocket(socket) else { return nil }
+        guard case .serving(let identity) = try HubEndpointState.ofSocket(socket) else { return nil }
         return identity
     }
 

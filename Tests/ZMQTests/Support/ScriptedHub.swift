@@ -24,16 +24,16 @@ final class ScriptedHub {
     var refusal: SharedCoreError?
     private(set) var session: Session?
 
-    private let door: Door
+    private let hubListener: HubListener
     private let order = MemorySpace().order(of: "group", effectByteCount: 1 << 20)
     private var mark: [UInt8]?
 
     init(at endpoint: HubEndpoint) throws {
-        door = try Door(at: endpoint)
+        hubListener = try HubListener(at: endpoint)
     }
 
     deinit {
-        door.close()
+        hubListener.close()
     }
 
     // MARK: - Requests
@@ -41,8 +41,8 @@ final class ScriptedHub {
     /// Returns the next received message. The sockets are read each time, because no thread waits for their descriptors
     /// here.
     private func nextMessage() -> IncomingMessage? {
-        for socket in door.sockets { socket.signal() }
-        return door.next()
+        for socket in hubListener.sockets { socket.signal() }
+        return hubListener.next()
     }
 
     /// Waits for the next request other than a hello.
@@ -104,8 +104,8 @@ final class ScriptedHub {
         }
     }
 
-    private func missing(after known: Revision) -> News {
-        ((try? news(after: known)) ?? nil) ?? News(after: known)
+    private func missing(after known: Revision) -> Updates {
+        ((try? updates(after: known)) ?? nil) ?? Updates(after: known)
     }
 
     /// Waits for the request of a client that lacks updates. Returns it with the revision that the client has.
@@ -129,7 +129,7 @@ final class ScriptedHub {
 
     func answer(_ question: Question, _ body: Reply.Body, records: [[UInt8]] = []) {
         let reply = Reply(number: question.request.number, body: body)
-        door.send(reply.frame(records: records), to: question.connection)
+        hubListener.send(reply.frame(records: records), to: question.connection)
     }
 
     private func welcome(_ hello: Request.Hello) async throws -> Reply.Welcome {
@@ -148,15 +148,15 @@ final class ScriptedHub {
     // MARK: - The order
 
     /// Records a value, and returns the update with it.
-    func put(_ key: Key, _ value: [UInt8]) async throws -> News {
+    func put(_ key: Key, _ value: [UInt8]) async throws -> Updates {
         let before = order.replica.read { $0.revision }
         let id = try expectSome(session, "a session").id
         _ = try await order.record(.commit(Transaction(operations: [.put(key, value, .persistent)]), of: id))
-        return try expectSome(try news(after: before), "news")
+        return try expectSome(try updates(after: before), "news")
     }
 
-    func news(after revision: Revision) throws -> News? {
-        try order.replica.read { state throws(SharedCoreError) in try state.news(after: revision) }
+    func updates(after revision: Revision) throws -> Updates? {
+        try order.replica.read { state throws(SharedCoreError) in try state.updates(after: revision) }
     }
 
     var revision: Revision { order.replica.read { $0.revision } }
@@ -172,12 +172,12 @@ final class ScriptedHub {
 
     // MARK: - The stream
 
-    func publish(_ news: News) {
-        _ = door.stream.send([StreamMessage.news(news, incarnation: order.incarnation).bytes])
+    func publish(_ updates: Updates) {
+        _ = hubListener.stream.send([StreamMessage.updates(updates, incarnation: order.incarnation).bytes])
     }
 
     func publishBeacon() {
-        _ = door.stream.send([StreamMessage.beacon(revision, incarnation: order.incarnation).bytes])
+        _ = hubListener.stream.send([StreamMessage.beacon(revision, incarnation: order.incarnation).bytes])
     }
 
     /// Echoes the mark of a client that has lost its connection to the stream, as soon as it has subscribed again.
@@ -189,11 +189,11 @@ final class ScriptedHub {
     /// Echoes the client's mark, as soon as it has subscribed.
     func echo() async throws {
         try await eventually("the client subscribes") {
-            while let frame = door.stream.receive(upTo: 1)?.frames.first {
+            while let frame = hubListener.stream.receive(upTo: 1)?.frames.first {
                 if frame.count == 2 + StreamMessage.armedByteCount, frame[0] == 1 { mark = Array(frame.dropFirst(2)) }
             }
             return mark != nil
         }
-        _ = door.stream.send([StreamMessage.armed(try expectSome(mark, "a mark")).bytes])
+        _ = hubListener.stream.send([StreamMessage.armed(try expectSome(mark, "a mark")).bytes])
     }
 }

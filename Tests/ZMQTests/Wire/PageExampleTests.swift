@@ -87,10 +87,10 @@ struct PageExampleTests {
         delivery: 2)
     private static let ended = effect(43, seconds: 3, .sessionEnded(client.id))
 
-    private static func news(after number: UInt64, _ effects: Effect...) throws -> News {
-        var news = News(after: revision(number))
-        for effect in effects { news.add(try effect.payload(), of: effect) }
-        return news
+    private static func updates(after number: UInt64, _ effects: Effect...) throws -> Updates {
+        var updates = Updates(after: revision(number))
+        for effect in effects { updates.add(try effect.payload(), of: effect) }
+        return updates
     }
 
     private static func codec() throws -> [String: Example] {
@@ -167,10 +167,10 @@ struct PageExampleTests {
                 number: 2,
                 body: .outcome(
                     .committed(Commit(revision: revision(42), changed: true)), at: revision(42),
-                    try news(after: 41, committed))),
+                    try updates(after: 41, committed))),
             "outcome, refused": Reply(
-                number: 3, body: .outcome(.refused(failure), at: revision(42), try news(after: 42))),
-            "current": Reply(number: 4, body: .current(revision(42), try news(after: 42))),
+                number: 3, body: .outcome(.refused(failure), at: revision(42), try updates(after: 42))),
+            "current": Reply(number: 4, body: .current(revision(42), try updates(after: 42))),
             "snapshot": Reply(number: 5, body: .snapshot(revision(42))),
             "done": Reply(number: 6, body: .done),
             "refused": Reply(
@@ -197,7 +197,7 @@ struct PageExampleTests {
 
     private static func stream() throws -> [String: StreamMessage] {
         [
-            "news": .news(try news(after: 42, ended), incarnation: incarnation),
+            "news": .updates(try updates(after: 42, ended), incarnation: incarnation),
             "beacon": .beacon(revision(43), incarnation: incarnation),
             "echo": .armed(Array(0x10..<0x20)),
         ]

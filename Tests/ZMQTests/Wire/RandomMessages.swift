@@ -38,8 +38,8 @@ struct RandomMessages {
         let body: Reply.Body =
             switch below(9) {
             case 0: .welcome(welcome())
-            case 1: .outcome(outcome(), at: revision(), news())
-            case 2: .current(revision(), news())
+            case 1: .outcome(outcome(), at: revision(), updates())
+            case 2: .current(revision(), updates())
             case 3: .snapshot(revision())
             case 4: .done
             case 5:
@@ -56,7 +56,7 @@ struct RandomMessages {
 
     mutating func streamMessage() -> StreamMessage {
         switch below(3) {
-        case 0: .news(news(), incarnation: random.next())
+        case 0: .updates(updates(), incarnation: random.next())
         case 1: .beacon(revision(), incarnation: random.next())
         default: .armed(random.bytes(StreamMessage.armedByteCount))
         }
@@ -125,10 +125,10 @@ struct RandomMessages {
         return .refused(GuardFailure(index: below(100), condition: .revision(key, revision()), found: found))
     }
 
-    private mutating func news() -> News {
-        var news = News(after: revision())
-        news.effects = (0..<below(4)).map { _ in random.bytes(below(200)) }
-        return news
+    private mutating func updates() -> Updates {
+        var updates = Updates(after: revision())
+        updates.effects = (0..<below(4)).map { _ in random.bytes(below(200)) }
+        return updates
     }
 
     private mutating func lifetime() -> Lifetime {

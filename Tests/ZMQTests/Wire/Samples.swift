@@ -63,10 +63,10 @@ enum Samples {
             body: .fetchBaton(of: Revision(rawValue: 300), under: Revision(rawValue: 301))),
     ]
 
-    static let news: News = {
-        var news = News(after: Revision(rawValue: 41))
-        news.effects = [[1, 2, 3], [], [UInt8](repeating: 9, count: 300)]
-        return news
+    static let updates: Updates = {
+        var updates = Updates(after: Revision(rawValue: 41))
+        updates.effects = [[1, 2, 3], [], [UInt8](repeating: 9, count: 300)]
+        return updates
     }()
 
     static let replies: [Reply] = [
@@ -85,9 +85,10 @@ enum Samples {
         Reply(
             number: 2,
             body: .outcome(
-                .committed(Commit(revision: Revision(rawValue: 42), changed: true)), at: Revision(rawValue: 45), news)),
-        Reply(number: 3, body: .outcome(.refused(failure), at: .zero, News(after: .zero))),
-        Reply(number: 4, body: .current(Revision(rawValue: 44), news)),
+                .committed(Commit(revision: Revision(rawValue: 42), changed: true)), at: Revision(rawValue: 45), updates
+            )),
+        Reply(number: 3, body: .outcome(.refused(failure), at: .zero, Updates(after: .zero))),
+        Reply(number: 4, body: .current(Revision(rawValue: 44), updates)),
         Reply(number: 5, body: .snapshot(Revision(rawValue: 44))),
         Reply(number: 6, body: .done),
         Reply(
@@ -98,7 +99,7 @@ enum Samples {
     ]
 
     static let stream: [StreamMessage] = [
-        .news(news, incarnation: 3),
+        .updates(updates, incarnation: 3),
         .beacon(Revision(rawValue: 99), incarnation: .max),
         .armed([UInt8](repeating: 5, count: StreamMessage.armedByteCount)),
     ]

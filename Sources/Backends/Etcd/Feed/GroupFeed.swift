@@ -260,7 +260,7 @@
                 }
             }
             for (process, leases) in sessions where process.liveness == .dead {
-                for lease in leases { await Seat.revoke(lease, on: cluster) }
+                for lease in leases { await LeasedSession.revoke(lease, on: cluster) }
             }
         }
 

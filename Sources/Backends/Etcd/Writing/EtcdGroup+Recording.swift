@@ -13,7 +13,7 @@
             let end = ContinuousClock.now.advanced(by: feed.settings.requestTimeout)
             var found: FoundKeys?
             while true {
-                let delivery = GroupFeed.Delivery(session: session.id, number: seat.nextDelivery())
+                let delivery = GroupFeed.Delivery(session: session.id, number: leasedSession.nextDelivery())
                 let generation = feed.expect(delivery)
                 defer { feed.forget(delivery) }
                 let request = request(
@@ -26,7 +26,7 @@
                     }
                     FailPoint.hit("etcd.afterAnswer")
                     if answer.succeeded {
-                        if let number = transaction.requestNumber { seat.keep(number) }
+                        if let number = transaction.requestNumber { leasedSession.keep(number) }
                         return try await settle(commit(in: answer, of: plan))
                     }
                     let knowledge = FoundKeys(answer.responses)
@@ -46,11 +46,11 @@
                         guard let commit = try await find(delivery, since: generation) else {
                             throw error.harmless(at: "commit")
                         }
-                        if let number = transaction.requestNumber { seat.keep(number) }
+                        if let number = transaction.requestNumber { leasedSession.keep(number) }
                         return .committed(commit)
                     case .unclear(let cause):
                         if let commit = try await resolve(delivery, since: generation, until: end, cause) {
-                            if let number = transaction.requestNumber { seat.keep(number) }
+                            if let number = transaction.requestNumber { leasedSession.keep(number) }
                             return .committed(commit)
                         }
                     }
@@ -67,13 +67,14 @@
             of plan: TransactionPlan, _ guards: GuardPlan, number: UInt64?, delivery: UInt64, knowing found: FoundKeys?
         ) -> Etcdserverpb_TxnRequest {
             let keys = feed.keys
-            let sessionKey = keys.session(seat.lease)
-            var compares: [Etcdserverpb_Compare] = [.modified(sessionKey, at: seat.stamp)]
+            let sessionKey = keys.session(leasedSession.lease)
+            var compares: [Etcdserverpb_Compare] = [.modified(sessionKey, at: leasedSession.stamp)]
             var looks: [Etcdserverpb_RequestOp] = [
                 .get(keys.head), .count(in: keys.all(.session)), .get(sessionKey),
             ]
             if let number {
-                let later = KeyBound(keys.result(seat.lease, number))..<KeyBound(keys.resultsEnd(seat.lease))
+                let later =
+                    KeyBound(keys.result(leasedSession.lease, number))..<KeyBound(keys.resultsEnd(leasedSession.lease))
                 compares.append(.empty(later))
                 looks.append(.first(in: later))
             }
@@ -107,11 +108,14 @@
                 var steps: [Etcdserverpb_RequestOp] = []
                 if let number {
                     let result = ResultRecord.committed(changed: changed)
-                    steps.append(.put(keys.result(seat.lease, number), result.bytes, lease: seat.lease))
-                    if let oldest = seat.oldestKept, oldest < number {
+                    steps.append(
+                        .put(keys.result(leasedSession.lease, number), result.bytes, lease: leasedSession.lease))
+                    if let oldest = leasedSession.oldestKept, oldest < number {
                         steps.append(
                             .delete(
-                                KeyBound(keys.result(seat.lease, 0))..<KeyBound(keys.result(seat.lease, oldest))))
+                                KeyBound(
+                                    keys.result(leasedSession.lease, 0))..<KeyBound(
+                                        keys.result(leasedSession.lease, oldest))))
                     }
                 }
                 let head = HeadRecord(
@@ -141,7 +145,7 @@
                 switch step {
                 case .put(let key, let value, let lifetime, let again):
                     let lifetime = lifetime.recordable
-                    let lease = lifetime == .session ? seat.lease : 0
+                    let lease = lifetime == .session ? leasedSession.lease : 0
                     let record = EntryRecord(
                         lifetime: lifetime, origin: session.id, written: Moment(now: feed.clock), value: value)
                     let put = Etcdserverpb_RequestOp.put(keys.entry(key), record.bytes, lease: lease)
@@ -235,7 +239,7 @@
 
         /// Returns the kept outcome of a numbered request.
         func keptResult(of number: UInt64) async throws(SharedCoreError) -> RequestOutcome? {
-            let key = feed.keys.result(seat.lease, number)
+            let key = feed.keys.result(leasedSession.lease, number)
             let answer = try await feed.cluster.transaction(
                 .make(then: [.get(feed.keys.head), .count(in: feed.keys.all(.session)), .get(key)]),
                 timeout: feed.settings.requestTimeout, at: "commit")
@@ -251,12 +255,12 @@
         ) async throws(EtcdFailure) -> RequestOutcome? {
             do throws(SharedCoreError) {
                 let keys = feed.keys
-                guard let own = found[keys.session(seat.lease)] else { throw .sessionEnded(session.id) }
+                guard let own = found[keys.session(leasedSession.lease)] else { throw .sessionEnded(session.id) }
                 if let number = transaction.requestNumber, let kept = found.all(.result, in: keys).first {
                     return try result(of: number, in: kept)
                 }
-                if own.modRevision != seat.stamp {
-                    seat.stamp = own.modRevision
+                if own.modRevision != leasedSession.stamp {
+                    leasedSession.stamp = own.modRevision
                     return nil
                 }
                 guard let failure = try guards.firstFailure(on: found, in: keys) else { return nil }
@@ -286,15 +290,15 @@
             _ failure: GuardFailure, of number: UInt64
         ) async throws(SharedCoreError) -> RequestOutcome? {
             let keys = feed.keys
-            let key = keys.result(seat.lease, number)
-            let later = KeyBound(key)..<KeyBound(keys.resultsEnd(seat.lease))
+            let key = keys.result(leasedSession.lease, number)
+            let later = KeyBound(key)..<KeyBound(keys.resultsEnd(leasedSession.lease))
             let request = Etcdserverpb_TxnRequest.make(
-                if: [.modified(keys.session(seat.lease), at: seat.stamp), .empty(later)],
-                then: [.put(key, ResultRecord.refused(failure).bytes, lease: seat.lease)])
+                if: [.modified(keys.session(leasedSession.lease), at: leasedSession.stamp), .empty(later)],
+                then: [.put(key, ResultRecord.refused(failure).bytes, lease: leasedSession.lease)])
             let answer = try await feed.cluster.transaction(
                 request, timeout: feed.settings.requestTimeout, at: "commit")
             guard answer.succeeded else { return nil }
-            seat.keep(number)
+            leasedSession.keep(number)
             return .refused(failure)
         }
 
@@ -316,7 +320,7 @@
                 let left = ContinuousClock.now.duration(to: end)
                 if EtcdDefect.unfencedRetry.isPresent {
                     try await feed.catchUp()
-                } else if let place = try await seat.fence(in: feed, timeout: left) {
+                } else if let place = try await leasedSession.fence(in: feed, timeout: left) {
                     guard try await feed.reach(Revision(etcd: place)) else { throw unknown() }
                 } else {
                     // The session is over, so none of its requests can take effect any more.

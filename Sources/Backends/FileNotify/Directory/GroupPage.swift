@@ -126,12 +126,12 @@ final class GroupPage: Sendable {
     // MARK: - Futex signals, for processes that cannot watch the wake channels
 
     /// Reads the futex words at which a thread sleeps for these channels.
-    func seen(by sleepers: Sleepers, for bells: Bells) -> Seen {
+    func seen(by sleepers: Sleepers, for wakeChannels: WakeChannels) -> Seen {
         switch sleepers {
         case .atGroup: .group(page.loadHalf(at: Word.signal))
         case .atChannels:
             .channels(
-                bells.indices.map { index in
+                wakeChannels.indices.map { index in
                     let offset = Word.channel(index)
                     return (offset, page.loadHalf(at: offset))
                 })
@@ -139,9 +139,11 @@ final class GroupPage: Sendable {
     }
 
     /// The wake channels for which writers must send futex signals as well.
-    var signalInterest: Bells { interest(of: .atChannels).union(interest(of: .atGroup)) }
+    var signalInterest: WakeChannels { interest(of: .atChannels).union(interest(of: .atGroup)) }
 
-    private func interest(of sleepers: Sleepers) -> Bells { page.bells(at: Self.interestOffset(of: sleepers)) }
+    private func interest(of sleepers: Sleepers) -> WakeChannels {
+        page.wakeChannels(at: Self.interestOffset(of: sleepers))
+    }
 
     private static func interestOffset(of sleepers: Sleepers) -> Int {
         switch sleepers {
@@ -151,25 +153,25 @@ final class GroupPage: Sendable {
     }
 
     /// Tells writers to send futex signals for these channels from now on.
-    func listenToSignals(for bells: Bells, by sleepers: Sleepers) {
-        guard !interest(of: sleepers).isSuperset(of: bells) else { return }
-        page.insert(bells, at: Self.interestOffset(of: sleepers))
+    func listenToSignals(for wakeChannels: WakeChannels, by sleepers: Sleepers) {
+        guard !interest(of: sleepers).isSuperset(of: wakeChannels) else { return }
+        page.insert(wakeChannels, at: Self.interestOffset(of: sleepers))
     }
 
     /// Wakes the threads that sleep for any of the channels.
-    func signal(_ bells: Bells) {
+    func signal(_ wakeChannels: WakeChannels) {
         guard !Defect.silentSignals.isPresent else { return }
-        let words = bells.intersection(interest(of: .atChannels)).indices.map(Word.channel)
+        let words = wakeChannels.intersection(interest(of: .atChannels)).indices.map(Word.channel)
         // All are changed before the first wake: a thread that sleeps for several is woken once.
         for word in words { page.change(at: word) }
         for word in words { page.wake(at: word) }
-        let atGroup = bells.intersection(interest(of: .atGroup))
+        let atGroup = wakeChannels.intersection(interest(of: .atGroup))
         if !atGroup.isEmpty { page.wake(at: Word.signal, for: atGroup.signalMask) }
     }
 
     /// Wakes all threads that sleep at the futex word of the group, so that each checks what it sleeps for.
     func signalChange() {
-        page.wake(at: Word.signal, for: Bells.changeMask)
+        page.wake(at: Word.signal, for: WakeChannels.changeMask)
     }
 
     /// Makes the threads that still listen set their bits again; the interest of ended processes is dropped.
@@ -178,7 +180,7 @@ final class GroupPage: Sendable {
     func renewSignalInterest() {
         for index in interest(of: .atChannels).indices {
             // One after the other: if this process is killed, the bit of one channel is missing.
-            page.remove(Bells(index: index), at: Word.channelInterest)
+            page.remove(WakeChannels(index: index), at: Word.channelInterest)
             page.change(at: Word.channel(index))
             page.wake(at: Word.channel(index))
         }
@@ -190,11 +192,13 @@ final class GroupPage: Sendable {
 
     /// Sleeps until there is a futex signal for any of the channels that was not seen yet, or, at the words of channels,
     /// until the thread's own word changes. Blocks.
-    func sleep(after seen: Seen, for bells: Bells, or word: (own: OwnWord, value: UInt32)) -> OwnWord.SleepEnd {
+    func sleep(after seen: Seen, for wakeChannels: WakeChannels, or word: (own: OwnWord, value: UInt32))
+        -> OwnWord.SleepEnd
+    {
         switch seen {
         case .channels(let words): return page.sleep(whileSeen: words, or: word)
         case .group(let value):
-            page.sleep(at: Word.signal, while: value, for: bells.signalMask | Bells.changeMask)
+            page.sleep(at: Word.signal, while: value, for: wakeChannels.signalMask | WakeChannels.changeMask)
             return .woken
         }
     }

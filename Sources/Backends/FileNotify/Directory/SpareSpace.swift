@@ -30,9 +30,9 @@ enum SpareSpace {
     }
 
     /// The time to wait for another process that extends the file, for a caller that holds no lock.
-    static let patience = Duration.milliseconds(20)
+    static let lockTimeout = Duration.milliseconds(20)
     /// The time to wait for another process that turns the file into the next journal.
-    static let makerPatience = Duration.seconds(1)
+    static let makerTimeout = Duration.seconds(1)
 
     /// Creates the file, or extends it to a size, unless it is that large.
     ///
@@ -46,9 +46,9 @@ enum SpareSpace {
     ///   ``Platform/SystemCallError/isSpareInUse``.
     @discardableResult
     static func keep(
-        _ wanted: Int, in directory: Directory, for journal: Journal? = nil, patience: Duration = .zero
+        _ wanted: Int, in directory: Directory, for journal: Journal? = nil, lockTimeout: Duration = .zero
     ) throws(SystemCallError) -> Int {
-        let end = ContinuousClock.now.advanced(by: patience)
+        let end = ContinuousClock.now.advanced(by: lockTimeout)
         while true {
             do throws(SystemCallError) {
                 if let present = try take(in: directory) {

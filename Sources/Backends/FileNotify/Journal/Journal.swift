@@ -164,19 +164,19 @@ final class Journal: ValueSource {
     }
 
     /// The wake channels with a listener, including listeners that have not moved from the predecessor yet.
-    var interest: Bells {
-        page.bells(at: Word.interest).union(page.bells(at: Word.inherited))
+    var interest: WakeChannels {
+        page.wakeChannels(at: Word.interest).union(page.wakeChannels(at: Word.inherited))
     }
 
     /// Makes writers signal these wake channels from now on.
-    func listen(to bells: Bells) {
-        guard !bells.isEmpty, !isReadOnly else { return }
-        page.insert(bells, at: Word.interest)
+    func listen(to wakeChannels: WakeChannels) {
+        guard !wakeChannels.isEmpty, !isReadOnly else { return }
+        page.insert(wakeChannels, at: Word.interest)
     }
 
     /// Forgets the inherited interest in channels that were signalled.
-    func clearInheritedInterest(in bells: Bells) {
-        page.remove(bells, at: Word.inherited)
+    func clearInheritedInterest(in wakeChannels: WakeChannels) {
+        page.remove(wakeChannels, at: Word.inherited)
     }
 
     /// The end of the records known to be on the disk.
@@ -272,7 +272,7 @@ final class Journal: ValueSource {
     }
 
     /// Returns the changing words of the page of a new journal.
-    static func initialWords(tail: Int, isAbandoned: Bool, inherited: Bells, reservedEnd: Int) -> [UInt8] {
+    static func initialWords(tail: Int, isAbandoned: Bool, inherited: WakeChannels, reservedEnd: Int) -> [UInt8] {
         var words = [UInt8](repeating: 0, count: JournalHeader.byteCount - JournalHeader.wordsOffset)
         func set(_ value: UInt64, at offset: Int) {
             for byte in 0..<8 {

@@ -129,7 +129,7 @@ final class JournalBuilder {
     ///
     /// - Parameter bells: The wake channels that it signals; all of them for a part of a snapshot.
     /// - Throws: `limitExceeded` for a record that readers would reject, `storageFull`.
-    func append(_ payload: [UInt8], ringing bells: Bells = .all) throws(SharedCoreError) {
+    func append(_ payload: [UInt8], signaling wakeChannels: WakeChannels = .all) throws(SharedCoreError) {
         guard payload.count <= JournalChain.maximumPayloadByteCount else {
             throw SharedCoreError(
                 .limitExceeded,
@@ -137,7 +137,7 @@ final class JournalBuilder {
                     + "\(payload.count).",
                 at: file.path)
         }
-        let frame = chain.frame(payload, interest: bells.interestMask)
+        let frame = chain.frame(payload, interest: wakeChannels.interestMask)
         do throws(SystemCallError) {
             let needed = offset + frame.count + Journal.reserveByteCount
             if needed > reservedEnd {
@@ -171,7 +171,7 @@ final class JournalBuilder {
     ///   - isDurable: Whether it is on the disk, with its name, when this returns. Blocks then.
     /// - Returns: Whether it is the journal of its generation now; false if another process was first.
     func place(
-        incarnation: UInt64, bootID: BootID, hasSnapshot: Bool, predecessorTail: Int?, inherited: Bells,
+        incarnation: UInt64, bootID: BootID, hasSnapshot: Bool, predecessorTail: Int?, inherited: WakeChannels,
         isAbandoned: Bool = false, isDurable: Bool
     ) throws(SharedCoreError) -> Bool {
         let header = JournalHeader(

@@ -53,7 +53,7 @@ final class JournalFollower: @unchecked Sendable {
     }
 
     /// The wake channels that this process listens to: set in each journal that it moves to, before the tail is read.
-    let listening = Mutex(Bells())
+    let listening = Mutex(WakeChannels())
 
     private let directory: GroupDirectory
     private let limits: Limits

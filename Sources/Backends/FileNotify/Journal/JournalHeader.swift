@@ -65,7 +65,7 @@ struct JournalHeader: Hashable, Sendable {
         var page = ByteWriter()
         page.word(Self.magic)
         page.word(Self.layoutVersion)
-        return page.bytes + chain.frame(payload.bytes, interest: Bells.all.interestMask)
+        return page.bytes + chain.frame(payload.bytes, interest: WakeChannels.all.interestMask)
     }
 
     init(

@@ -77,7 +77,7 @@ package final class FileOrder: LocalOrder {
         // After a restart of the machine, the next hub may begin a new incarnation as soon as this one has stopped.
         if !isServing { local.sessionLocks.release(lockedByte) }
         // `isHub` determines which processes this one waits for.
-        local.news()
+        local.signalUpdates()
     }
 
     package func endDead() async throws(SharedCoreError) {

@@ -213,7 +213,7 @@ struct GroupStart {
         let whole = SpareSpace.whole(for: state.snapshotByteCount)
         if isReplacement {
             try SharedCoreError.wrapping { () throws(SystemCallError) in
-                _ = try SpareSpace.keep(whole, in: directory.directory, patience: SpareSpace.makerPatience)
+                _ = try SpareSpace.keep(whole, in: directory.directory, lockTimeout: SpareSpace.makerTimeout)
             }
         }
         try builder.synchronize()
@@ -303,7 +303,7 @@ struct GroupStart {
     private func builder(
         of state: StoreState, as generation: UInt64, usesSpareSpace: Bool
     ) throws(SharedCoreError) -> JournalBuilder {
-        let end = ContinuousClock.now.advanced(by: SpareSpace.makerPatience)
+        let end = ContinuousClock.now.advanced(by: SpareSpace.makerTimeout)
         while true {
             let builder: JournalBuilder
             do throws(SystemCallError) {
@@ -324,7 +324,8 @@ struct GroupStart {
     private func place(_ builder: JournalBuilder, incarnation: UInt64) throws(SharedCoreError) -> Bool {
         guard
             try builder.place(
-                incarnation: incarnation, bootID: bootID, hasSnapshot: true, predecessorTail: nil, inherited: Bells(),
+                incarnation: incarnation, bootID: bootID, hasSnapshot: true, predecessorTail: nil,
+                inherited: WakeChannels(),
                 isDurable: true)
         else { return false }
         // With any durability: if this journal could be lost, the next boot of the machine would give out the same

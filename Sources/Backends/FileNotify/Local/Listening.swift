@@ -7,12 +7,12 @@ struct Listening {
 
     private struct Listener {
         let prefixes: [KeyPrefix]
-        let bells: Bells
+        let wakeChannels: WakeChannels
         let isQuiet: Bool
     }
 
     private var listeners: [ID: Listener] = [:]
-    private var counts = [Int](repeating: 0, count: Bells.count)
+    private var counts = [Int](repeating: 0, count: WakeChannels.count)
     private var lastID: ID = 0
 
     /// True if there is no listener.
@@ -31,12 +31,14 @@ struct Listening {
     /// Adds a listener.
     ///
     /// - Returns: Its identity, and the wake channels that had no listener before.
-    mutating func add(_ prefixes: [KeyPrefix], _ bells: Bells, isQuiet: Bool) -> (id: ID, new: Bells) {
+    mutating func add(_ prefixes: [KeyPrefix], _ wakeChannels: WakeChannels, isQuiet: Bool) -> (
+        id: ID, new: WakeChannels
+    ) {
         lastID += 1
-        listeners[lastID] = Listener(prefixes: prefixes, bells: bells, isQuiet: isQuiet)
-        var new = Bells()
-        for index in bells.indices {
-            if counts[index] == 0 { new.formUnion(Bells(index: index)) }
+        listeners[lastID] = Listener(prefixes: prefixes, wakeChannels: wakeChannels, isQuiet: isQuiet)
+        var new = WakeChannels()
+        for index in wakeChannels.indices {
+            if counts[index] == 0 { new.formUnion(WakeChannels(index: index)) }
             counts[index] += 1
         }
         return (lastID, new)
@@ -45,12 +47,12 @@ struct Listening {
     /// Removes a listener.
     ///
     /// - Returns: The wake channels that have no listener any more.
-    mutating func remove(_ id: ID) -> Bells {
-        guard let listener = listeners.removeValue(forKey: id) else { return Bells() }
-        var silent = Bells()
-        for index in listener.bells.indices {
+    mutating func remove(_ id: ID) -> WakeChannels {
+        guard let listener = listeners.removeValue(forKey: id) else { return WakeChannels() }
+        var silent = WakeChannels()
+        for index in listener.wakeChannels.indices {
             counts[index] -= 1
-            if counts[index] == 0 { silent.formUnion(Bells(index: index)) }
+            if counts[index] == 0 { silent.formUnion(WakeChannels(index: index)) }
         }
         return silent
     }

@@ -236,12 +236,12 @@ extension LocalGroup {
 
     /// The outcome of the replacement under the lock.
     private enum Replacement {
-        case done(Bells)
+        case done(WakeChannels)
         case overtaken
     }
 
     /// The time to wait for another compacting process before it counts as frozen.
-    private static let compactionPatience = Duration.milliseconds(250)
+    private static let compactionTimeout = Duration.milliseconds(250)
 
     /// The result of trying to become the process that compacts.
     private enum CompactionClaim {
@@ -258,7 +258,7 @@ extension LocalGroup {
     /// of these bytes, so that only one passes over it at a time.
     private func claimCompaction(at journal: Journal, isUrgent: Bool) throws(SharedCoreError) -> CompactionClaim {
         for byte in Journal.compactionLockByte..<Journal.compactionLockByte + 4 {
-            let end = ContinuousClock.now.advanced(by: Self.compactionPatience)
+            let end = ContinuousClock.now.advanced(by: Self.compactionTimeout)
             repeat {
                 do throws(SystemCallError) {
                     if try journal.file.tryLock(byteAt: byte) { return .locked(byte) }
@@ -277,8 +277,8 @@ extension LocalGroup {
     /// - Returns: The interest of the old journal; nil if another journal has replaced it.
     private func replace(
         _ position: JournalFollower.Position, by builder: JournalBuilder
-    ) throws(SharedCoreError) -> Bells? {
-        var patience = Patience()
+    ) throws(SharedCoreError) -> WakeChannels? {
+        var lockTimeout = LockTimeout()
         while true {
             // Even after a failure: the records read under the lock are applied, and no later read would report them.
             defer { replica.wake() }
@@ -292,7 +292,7 @@ extension LocalGroup {
                 var from = position
                 try JournalFollower.read(from: &from, to: tail) { record throws(SharedCoreError) in
                     guard case .effect(let effect) = record else { return false }
-                    try builder.append(try effect.payload(), ringing: Bells(of: effect))
+                    try builder.append(try effect.payload(), signaling: WakeChannels(of: effect))
                     return true
                 }
                 guard from.offset == tail else { return .overtaken }
@@ -302,7 +302,7 @@ extension LocalGroup {
                 guard Defect.unsealedCompaction.isPresent || journal.seal(at: tail) else { return .overtaken }
                 FailPoint.hit("compaction.afterSeal")
                 let inherited = journal.interest
-                self.bells.prepare(inherited)
+                self.wakeChannels.prepare(inherited)
                 let isPlaced = try builder.place(
                     incarnation: journal.header.incarnation, bootID: journal.header.bootID, hasSnapshot: true,
                     predecessorTail: tail, inherited: inherited, isAbandoned: journal.word.isAbandoned,
@@ -314,7 +314,7 @@ extension LocalGroup {
             case .overtaken: return nil
             case nil: break
             }
-            try overtake(&patience)
+            try overtake(&lockTimeout)
             guard self.position.journal === position.journal else { return nil }
         }
     }

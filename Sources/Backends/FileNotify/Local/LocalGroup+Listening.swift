@@ -14,14 +14,14 @@ extension LocalGroup {
     /// - Parameter isQuiet: Whether the listener needs no timer, because its participant reads at an interval of its
     ///   own.
     func listen(
-        to prefixes: [KeyPrefix], _ bells: Bells, isQuiet: Bool = false
+        to prefixes: [KeyPrefix], _ wakeChannels: WakeChannels, isQuiet: Bool = false
     ) async throws(SharedCoreError) -> Listening.ID {
         try lookAtPlace()
         let service = try SharedCoreError.wrapping { () throws(SystemCallError) in
             try NotificationService.shared()
         }
         let id = try listening.withLock { listening throws(SharedCoreError) in
-            let (id, new) = listening.add(prefixes, bells, isQuiet: isQuiet)
+            let (id, new) = listening.add(prefixes, wakeChannels, isQuiet: isQuiet)
             let unwatched = service.watch(new, of: self)
             self.follower.listening.withLock { $0.formUnion(new.subtracting(unwatched)) }
             do throws(SystemCallError) {
@@ -35,12 +35,12 @@ extension LocalGroup {
         }
         do throws(SharedCoreError) {
             // If the journal is sealed and has no successor in which to set the bits, any request creates one.
-            while try !isHeard(bells) { try await expire() }
+            while try !isHeard(wakeChannels) { try await expire() }
         } catch {
             stopListening(id)
             throw error
         }
-        news()
+        signalUpdates()
         return id
     }
 
@@ -50,10 +50,10 @@ extension LocalGroup {
     /// Kept out of its caller: otherwise the optimizer of Swift 6.3 gives the caller a context of 3,776 bytes and uses
     /// 3,792.
     @inline(never)
-    private func isHeard(_ bells: Bells) throws(SharedCoreError) -> Bool {
+    private func isHeard(_ wakeChannels: WakeChannels) throws(SharedCoreError) -> Bool {
         let standing = try replica.update { state throws(SharedCoreError) in
             let watched = self.follower.listening.withLock { $0 }
-            self.follower.position(in: &state).journal.listen(to: bells.intersection(watched))
+            self.follower.position(in: &state).journal.listen(to: wakeChannels.intersection(watched))
             return try self.follower.catchUp(&state)
         }
         if case .current = standing { return true }
@@ -67,7 +67,7 @@ extension LocalGroup {
             NotificationService.current?.setQuiet(listening.isQuiet, self)
             return listening.isEmpty || listening.isQuiet != wasQuiet
         }
-        if isChanged { news() }
+        if isChanged { signalUpdates() }
     }
 
     private func end(_ id: Listening.ID, _ listening: inout Listening) {
@@ -80,11 +80,11 @@ extension LocalGroup {
     }
 
     /// Switches wake channels with files that can be watched now from futex signals to their files.
-    func listenToBells(_ bells: Bells) {
-        guard !bells.isEmpty else { return }
-        follower.listening.withLock { $0.formUnion(bells) }
-        position.journal.listen(to: bells)
-        signals.remove(bells)
+    func listenToWakeChannels(_ wakeChannels: WakeChannels) {
+        guard !wakeChannels.isEmpty else { return }
+        follower.listening.withLock { $0.formUnion(wakeChannels) }
+        position.journal.listen(to: wakeChannels)
+        signals.remove(wakeChannels)
     }
 
     /// Reads the published records after a signal, or when it is time to poll.
@@ -101,12 +101,12 @@ extension LocalGroup {
         rewriteInBackground()
         // Needed as well for records that another thread has applied and not reported yet, or could never report.
         replica.wake()
-        news()
+        signalUpdates()
     }
 
     /// Updates what the listeners of this process wait for: the ends of processes that would change what they watch,
     /// and the time at which the next entry expires.
-    func news() {
+    func signalUpdates() {
         if isReadOnly { return }
         let ended = newsOrder.withLock { _ in
             let (prefixes, isQuiet) = listening.withLock { ($0.prefixes, $0.isQuiet) }
@@ -165,6 +165,6 @@ extension LocalGroup {
             schedule.notBefore = notBefore
             if schedule.due == due { schedule.due = nil }
         }
-        news()
+        signalUpdates()
     }
 }

@@ -62,11 +62,11 @@ extension LocalGroup {
         /// The lock was taken, or the order has moved.
         case busy
         /// There is no space for a request now.
-        case noRoom(NoRoom, for: WriteRequest)
+        case noRoom(NoSpace, for: WriteRequest)
     }
 
     /// The limits on trying one request again for which there is no space.
-    private struct RoomPatience {
+    private struct SpaceRetries {
         /// The number of waits for another process that has the spare file.
         var waits = 0
         /// The number of attempts to free space that another process may have prevented.
@@ -79,15 +79,15 @@ extension LocalGroup {
 
         /// Content waits 200 ms, so that a process stopped while it has the file delays no request beyond the limit of
         /// contract S15. A compaction is tried once for it, since other requests wait behind it.
-        func isOver(for room: NoRoom) -> Bool {
+        func isOver(for room: NoSpace) -> Bool {
             if room.isSpareInUse { return waits >= (room.isContent ? 40 : 200) }
             return room.isContent ? attempts >= 1 : attempts >= 20 || compactions >= 2
         }
     }
 
     private func serve() {
-        var patience = Patience()
-        var roomPatience = RoomPatience()
+        var lockTimeout = LockTimeout()
+        var spaceRetries = SpaceRetries()
         /// The request that it is for.
         weak var waiting: WriteRequest?
         while true {
@@ -95,26 +95,26 @@ extension LocalGroup {
             do throws(SharedCoreError) {
                 switch try serveOnce() {
                 case .done:
-                    patience.reset()
-                    roomPatience = RoomPatience()
+                    lockTimeout.reset()
+                    spaceRetries = SpaceRetries()
                 case .busy:
-                    try overtake(&patience)
+                    try overtake(&lockTimeout)
                 case .noRoom(let room, let request):
-                    if request !== waiting { roomPatience = RoomPatience() }
+                    if request !== waiting { spaceRetries = SpaceRetries() }
                     waiting = request
-                    if roomPatience.isOver(for: room) {
+                    if spaceRetries.isOver(for: room) {
                         if queue.withdraw(request) { request.finish(with: .failure(room.error)) }
                     } else if room.isSpareInUse {
                         FailPoint.hit("commit.awaitsSpare")
-                        roomPatience.waits += 1
-                        OwnedThread.sleep(for: RoomPatience.pause)
+                        spaceRetries.waits += 1
+                        OwnedThread.sleep(for: SpaceRetries.pause)
                     } else if room.isContent {
-                        roomPatience.attempts += 1
+                        spaceRetries.attempts += 1
                         takeSpaceOfFormerJournals()
                     } else {
-                        roomPatience.attempts += 1
+                        spaceRetries.attempts += 1
                         let isMade = !Defect.withoutRoom.isPresent && makeRoomOnFullDisk()
-                        if isMade { roomPatience.compactions += 1 } else { OwnedThread.sleep(for: RoomPatience.pause) }
+                        if isMade { spaceRetries.compactions += 1 } else { OwnedThread.sleep(for: SpaceRetries.pause) }
                     }
                 }
             } catch {
@@ -139,7 +139,7 @@ extension LocalGroup {
 
     /// Writes the waiting requests, under one lock.
     private func serveOnce() throws(SharedCoreError) -> Service {
-        var rung = Bells()
+        var signaled = WakeChannels()
         var locked: Journal?
         var answers: [(WriteRequest, WriteRequest.Answer)] = []
         let service = try withLock { journal throws(SharedCoreError) -> Service in
@@ -150,7 +150,7 @@ extension LocalGroup {
                 defer { sign?.end() }
                 if isLate { FailPoint.hit("commit.isLate") }
                 do throws(SharedCoreError) {
-                    switch try self.record(request.request, as: request.durability, in: journal, ringing: &rung) {
+                    switch try self.record(request.request, as: request.durability, in: journal, signaling: &signaled) {
                     case .written(let written):
                         answers.append((request, .success(written)))
                     case .moved:
@@ -170,7 +170,7 @@ extension LocalGroup {
             }
             return .done
         }
-        announce(rung, in: locked)
+        announce(signaled, in: locked)
         for (request, answer) in answers { request.finish(with: answer) }
         if !answers.isEmpty { compactWhenLong() }
         return service ?? .busy

@@ -6,28 +6,28 @@ internal import StoreEngine
 /// Continues the order in a new journal.
 extension LocalGroup {
     /// Waits briefly for the lock's holder, or passes over it when it is frozen. Blocks.
-    func overtake(_ patience: inout Patience) throws(SharedCoreError) {
+    func overtake(_ lockTimeout: inout LockTimeout) throws(SharedCoreError) {
         let journal = position.journal
         if case .sealed = try catchUp() {
             let present = position.journal
-            if patience.isOver(at: present) {
+            if lockTimeout.isOver(at: present) {
                 if let builder = try successorBuilder(of: present) { try makeSuccessor(of: present, with: builder) }
-                patience.reset()
+                lockTimeout.reset()
                 return
             }
-        } else if patience.isOver(at: journal) {
+        } else if lockTimeout.isOver(at: journal) {
             // Built before the seal: if there is no space for the next journal, the frozen writer may still continue in
             // this one.
-            guard let builder = try successorBuilder(of: journal) else { return patience.reset() }
+            guard let builder = try successorBuilder(of: journal) else { return lockTimeout.reset() }
             FailPoint.hit("roll.beforeSeal")
             if journal.seal(at: journal.word.tail) || journal.word.isSealed {
                 FailPoint.hit("roll.afterSeal")
                 try makeSuccessor(of: journal, with: builder)
             }
-            patience.reset()
+            lockTimeout.reset()
             return
         }
-        patience.pause()
+        lockTimeout.pause()
     }
 
     /// Creates the successor of a sealed journal. Nothing is copied, so it takes little time. A second process finds it
@@ -41,8 +41,8 @@ extension LocalGroup {
         guard position.journal === journal else { return }
         try lookAtPlace()
         // Listeners set their bits before they read the word, so after the seal all bits are set.
-        let inherited = Defect.lostInterest.isPresent ? Bells() : journal.interest
-        bells.prepare(inherited)
+        let inherited = Defect.lostInterest.isPresent ? WakeChannels() : journal.interest
+        wakeChannels.prepare(inherited)
         let hasSnapshot = builder.hasLastInode
         if hasSnapshot, try !writeSnapshot(at: position, to: builder) { return }
         let isPlaced = try builder.place(
@@ -64,7 +64,7 @@ extension LocalGroup {
     ///
     /// - Returns: Nil if another process has created it meanwhile.
     private func successorBuilder(of journal: Journal) throws(SharedCoreError) -> JournalBuilder? {
-        let end = ContinuousClock.now.advanced(by: SpareSpace.makerPatience)
+        let end = ContinuousClock.now.advanced(by: SpareSpace.makerTimeout)
         var isFinished = false
         while true {
             do throws(SystemCallError) {
@@ -105,17 +105,17 @@ extension LocalGroup {
 
     /// Wakes the listeners of the preceding journal, so that they move and set their bits in the new one. Until then
     /// writers signal for them as well; after that only for the listeners that moved.
-    func moveListeners(_ inherited: Bells, to generation: UInt64) {
+    func moveListeners(_ inherited: WakeChannels, to generation: UInt64) {
         directory.page.renewSignalInterest()
-        let rung = bells.ring(inherited)
+        let signaled = wakeChannels.signal(inherited)
         let journal = position.journal
-        if journal.generation == generation { journal.clearInheritedInterest(in: rung) }
+        if journal.generation == generation { journal.clearInheritedInterest(in: signaled) }
     }
 }
 
 /// The timeout after which a writer that waits for the journal's lock counts its holder as frozen: when nothing was
 /// published for a while. A wrong suspicion only costs a new journal.
-struct Patience {
+struct LockTimeout {
     /// The longest time without a published record.
     static let frozenNanoseconds: UInt64 = 100_000_000
     /// The longest silence of a writer that has ticked: on a busy machine its next tick may be late. Together with the
@@ -138,12 +138,12 @@ struct Patience {
 
     /// Restarts the timeout.
     mutating func reset() {
-        self = Patience()
+        self = LockTimeout()
     }
 
     /// Returns whether the timeout is over for a journal with a taken lock.
     mutating func isOver(at journal: Journal) -> Bool {
-        if Defect.endlessPatience.isPresent { return false }
+        if Defect.endlessTimeout.isPresent { return false }
         let now = SystemClock().now()
         let found = journal.word
         let ticks = journal.ticks

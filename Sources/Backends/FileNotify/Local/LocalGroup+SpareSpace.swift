@@ -95,7 +95,7 @@ extension LocalGroup {
 
     /// Frees the space of the present journal that only content may use. Waits briefly for the lock.
     private func giveBackSpace() {
-        let end = ContinuousClock.now.advanced(by: SpareSpace.patience)
+        let end = ContinuousClock.now.advanced(by: SpareSpace.lockTimeout)
         defer { replica.wake() }
         while true {
             let isDone: Void? = try? withLock { journal throws(SharedCoreError) in
@@ -119,7 +119,7 @@ extension LocalGroup {
 
     private func keepSpareSpace(_ byteCount: Int, for journal: Journal) -> SpareKeeping {
         do throws(SystemCallError) {
-            try SpareSpace.keep(byteCount, in: directory.directory, for: journal, patience: SpareSpace.patience)
+            try SpareSpace.keep(byteCount, in: directory.directory, for: journal, lockTimeout: SpareSpace.lockTimeout)
             return .kept
         } catch {
             return error.isSpareInUse ? .inUse : .full

@@ -64,12 +64,12 @@ extension LocalGroup {
         guard compaction.retry.withLock({ $0.mayTry(at: now) }) else { throw untrusted(nil) }
         do throws(SharedCoreError) {
             // Another process may interfere; then its journal is checked.
-            var patience = Patience()
+            var lockTimeout = LockTimeout()
             for _ in 0..<Self.rewriteAttempts where position.journal.word.isAbandoned {
                 if try compact(isUrgent: true) { break }
                 // A journal may be sealed although its successor was never created.
                 if case .sealed = try catchUp() {
-                    try overtake(&patience)
+                    try overtake(&lockTimeout)
                 } else {
                     OwnedThread.sleep(for: .milliseconds(5))
                 }

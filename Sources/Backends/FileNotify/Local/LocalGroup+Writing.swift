@@ -17,11 +17,11 @@ extension LocalGroup {
         case moved
         /// The same, noticed at the publication: the record is lost.
         case passedOver
-        case noRoom(NoRoom)
+        case noRoom(NoSpace)
     }
 
     /// The reason why a record was not written although it may be written soon.
-    struct NoRoom {
+    struct NoSpace {
         /// The error of the request if space never becomes free.
         let error: SharedCoreError
         /// True if another process has locked the spare file, and may be freeing space. Otherwise only a compaction
@@ -71,7 +71,7 @@ extension LocalGroup {
     ///   there is no space for a record that must be written even on a full disk, or for which a compaction may free
     ///   space.
     func attempt(_ request: OrderRequest, as durability: Durability) throws(SharedCoreError) -> Written? {
-        var rung = Bells()
+        var signaled = WakeChannels()
         let made: Attempt<Written>?
         var journal: Journal?
         // The others' records are applied before the lock is taken, so that fewer writers find it taken. An error shows
@@ -80,13 +80,13 @@ extension LocalGroup {
         do throws(SharedCoreError) {
             made = try withLock { locked throws(SharedCoreError) in
                 journal = locked
-                return try self.record(request, as: durability, in: locked, ringing: &rung)
+                return try self.record(request, as: durability, in: locked, signaling: &signaled)
             }
         } catch {
-            announce(rung, in: journal)
+            announce(signaled, in: journal)
             throw error
         }
-        announce(rung, in: journal)
+        announce(signaled, in: journal)
         guard case .written(let written) = made else { return nil }
         compactWhenLong()
         return written
@@ -120,7 +120,7 @@ extension LocalGroup {
 
     /// Records the outcome of a request at this position in the order, after the expiries that are due. Under the lock.
     func record(
-        _ request: OrderRequest, as durability: Durability, in journal: Journal, ringing rung: inout Bells
+        _ request: OrderRequest, as durability: Durability, in journal: Journal, signaling signaled: inout WakeChannels
     ) throws(SharedCoreError) -> Attempt<Written> {
         struct Next {
             let step: StoreState.Step
@@ -145,7 +145,7 @@ extension LocalGroup {
             case .record(let recorded, let result): (effect, outcome) = (recorded, result)
             case .expireFirst(let expiry): effect = expiry
             }
-            switch try append(effect, at: position, ringing: &rung) {
+            switch try append(effect, at: position, signaling: &signaled) {
             case .written(let tail):
                 if let outcome { return .written(Written(outcome: outcome, journal: journal, tail: tail)) }
             case .moved, .passedOver: return .passedOver
@@ -160,7 +160,7 @@ extension LocalGroup {
     /// - Throws: `outcomeUnknown` if the record is published and this process cannot continue after it; any other error
     ///   is thrown before the publication.
     private func append(
-        _ effect: Effect, at position: JournalFollower.Position, ringing rung: inout Bells
+        _ effect: Effect, at position: JournalFollower.Position, signaling signaled: inout WakeChannels
     ) throws(SharedCoreError) -> Attempt<Int> {
         let payload = try effect.payload()
         guard payload.count <= JournalChain.maximumPayloadByteCount else {
@@ -171,33 +171,33 @@ extension LocalGroup {
                 at: position.journal.file.path)
         }
         let journal = position.journal
-        let touched = replica.read { Bells(of: effect, before: $0) }
+        let touched = replica.read { WakeChannels(of: effect, before: $0) }
         var after = position
         // The mask of a frame follows from the record alone (decision 30).
-        let frame = after.chain.frame(payload, interest: Bells(of: effect).interestMask)
+        let frame = after.chain.frame(payload, interest: WakeChannels(of: effect).interestMask)
         after.pass(position.offset + JournalChain.headerByteCount..<position.offset + frame.count)
         let claim = replica.read { effect.claim(in: $0) }
         let isContent = claim.journalByteCount >= Journal.reserveByteCount
         do throws(SharedCoreError) {
             try journal.reserveSpace(for: frame.count, at: position.offset, keeping: claim.journalByteCount)
             if let error = try requireSpareSpace(for: effect, claim, in: journal, endingAt: after.offset) {
-                return .noRoom(NoRoom(error: error, isSpareInUse: true, isContent: isContent))
+                return .noRoom(NoSpace(error: error, isSpareInUse: true, isContent: isContent))
             }
         } catch {
             guard error.code == .storageFull else { throw error }
             // A process that ended after its compaction has left journals. Content may use their space as well.
             if !isContent || directory.hasJournal(before: journal.generation) {
-                return .noRoom(NoRoom(error: error, isSpareInUse: false, isContent: isContent))
+                return .noRoom(NoSpace(error: error, isSpareInUse: false, isContent: isContent))
             }
             throw error
         }
         let interest = journal.interest
         if !interest.isEmpty, !Defect.lateBells.isPresent {
-            bells.prepare(touched.intersection(interest))
+            wakeChannels.prepare(touched.intersection(interest))
         }
         // Opened even without a listener: when the kernel closes the channels, later listeners learn that this process
         // has ended.
-        bells.prepare(Bells(ofKeysHeldBy: effect))
+        wakeChannels.prepare(WakeChannels(ofKeysHeldBy: effect))
         do throws(SystemCallError) {
             if FailPoint.isActive("commit.halfRecord") {
                 try journal.file.write(Array(frame.prefix(frame.count / 2)), at: position.offset)
@@ -220,21 +220,21 @@ extension LocalGroup {
             if case .effect(let decoded)? = try? JournalRecord(payload[...], external: external) { applied = decoded }
         }
         do throws(SharedCoreError) {
-            let changed = try replica.change { state throws(SharedCoreError) -> Bells in
+            let changed = try replica.change { state throws(SharedCoreError) -> WakeChannels in
                 if FailPoint.fails("commit.advance") {
                     throw SharedCoreError(SystemCallError("pread", number: 5, at: journal.file.path))
                 }
                 try self.follower.advance(from: position, to: after, applying: applied, &state)
-                return Bells(of: effect, expected: touched, in: &state)
+                return WakeChannels(of: effect, expected: touched, in: &state)
             }
             if !Defect.earlyRing.isPresent {
                 // A hub that starts after this process reads the journal when this process has ended: records published
                 // before need no signal. So the flag is read after the publication.
                 let isHub = isHub.load(ordering: .sequentiallyConsistent)
-                rung.formUnion(isHub && !effect.beginsToEnd ? changed.subtracting(.everything) : changed)
+                signaled.formUnion(isHub && !effect.beginsToEnd ? changed.subtracting(.everything) : changed)
             }
         } catch {
-            rung.formUnion(touched)
+            signaled.formUnion(touched)
             throw SharedCoreError(
                 .outcomeUnknown,
                 "The commit took effect, but this process cannot read the journal after it.", at: error.location,
@@ -245,11 +245,11 @@ extension LocalGroup {
 
     /// Reports changes after the lock was released: to the waiting tasks of this process, and to the channels with a
     /// listener.
-    func announce(_ rung: Bells, in journal: Journal?) {
+    func announce(_ signaled: WakeChannels, in journal: Journal?) {
         guard let journal else { return }
         replica.wake()
-        guard !rung.isEmpty else { return }
+        guard !signaled.isEmpty else { return }
         FailPoint.hit("commit.beforeRing")
-        bells.announce(rung, interest: journal.interest)
+        wakeChannels.announce(signaled, interest: journal.interest)
     }
 }

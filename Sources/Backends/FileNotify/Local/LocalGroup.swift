@@ -17,7 +17,7 @@ final class LocalGroup: Sendable {
     let replica: Replica
     let follower: JournalFollower
     let sessionLocks: SessionLocks
-    let bells: BellRinger
+    let wakeChannels: WakeSignaler
     let wakeUpSource: WakeUpSource
     let signals: SignalListener
 
@@ -44,7 +44,7 @@ final class LocalGroup: Sendable {
         self.replica = Replica(state)
         self.follower = follower
         self.sessionLocks = sessionLocks
-        self.bells = BellRinger(in: directory)
+        self.wakeChannels = WakeSignaler(in: directory)
         self.wakeUpSource = wakeUpSource
         self.signals = SignalListener(directory.page)
     }
@@ -101,7 +101,7 @@ final class LocalGroup: Sendable {
         switch wakeUpSource {
         case .looks: .polling(every: NotificationService.lookInterval)
         case .signals: .sharedMemory
-        case .bells:
+        case .wakeChannels:
             (try? NotificationService.shared())?.isDeaf(to: self) == false ? .fileEvents : .sharedMemory
         }
     }

@@ -114,14 +114,14 @@ extension NotificationService {
         for group in groups(deaf) {
             let id = ObjectIdentifier(group)
             state.withLock { state in
-                var regained = Bells()
-                for (index, known) in state.bells[id] ?? [:] where known == nil {
+                var regained = WakeChannels()
+                for (index, known) in state.wakeChannels[id] ?? [:] where known == nil {
                     let watch = self.begin(index, of: group, &state)
-                    state.bells[id]?[index] = .some(watch)
-                    if watch != nil { regained.formUnion(Bells(index: index)) }
+                    state.wakeChannels[id]?[index] = .some(watch)
+                    if watch != nil { regained.formUnion(WakeChannels(index: index)) }
                 }
                 // Before the group is polled, so that nothing is missed between the two ways of listening.
-                group.listenToBells(regained)
+                group.listenToWakeChannels(regained)
             }
         }
         state.withLock { setTimer(&$0) }

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// The thread of a process that waits for its groups: for signals of their wake channels, for the ends of processes,
 /// and for the time at which each group is polled without a signal. If tasks prefer to run on it there are two, so that
-/// one is always free to wait; see ``NewsExecutor``.
+/// one is always free to wait; see ``UpdateExecutor``.
 ///
 /// The system allows a user a limited number of inotify instances and watches. While none is left for a wake channel,
 /// its group sleeps at a futex word of its page instead; see ``SignalListener``. A read-only group is polled: one load
@@ -54,7 +54,7 @@ final class NotificationService: Sendable {
         var groups: [ObjectIdentifier: Weak] = [:]
         /// The wake channels that each group listens to, with the numbers of their watches; nil for a channel that
         /// cannot be watched.
-        var bells: [ObjectIdentifier: [Int: Int32?]] = [:]
+        var wakeChannels: [ObjectIdentifier: [Int: Int32?]] = [:]
         /// The numbers of the watches of the directories of groups that listen to wake channels.
         var places: [ObjectIdentifier: Int32] = [:]
         /// The listening groups that no process can wake.
@@ -76,7 +76,7 @@ final class NotificationService: Sendable {
 
         /// The groups that listen to a channel that cannot be watched.
         var deaf: Set<ObjectIdentifier> {
-            Set(bells.filter { $0.value.values.contains(nil) }.map(\.key))
+            Set(wakeChannels.filter { $0.value.values.contains(nil) }.map(\.key))
         }
 
         /// True if no group needs a poll, because every change comes as an event.
@@ -93,7 +93,7 @@ final class NotificationService: Sendable {
     let counter: EventCounter
     let timer: IntervalTimer
     let readiness: ReadinessSet
-    let executor: NewsExecutor
+    let executor: UpdateExecutor
     let state: Mutex<State>
 
     private static let instance = Mutex<NotificationService?>(nil)
@@ -116,7 +116,7 @@ final class NotificationService: Sendable {
         counter = try EventCounter()
         timer = try IntervalTimer()
         readiness = try ReadinessSet()
-        executor = NewsExecutor(waking: counter)
+        executor = UpdateExecutor(waking: counter)
         state = Mutex(State(nextLook: SystemClock().now().advanced(by: Self.idleInterval), events: events))
         try readiness.addEdges(of: counter.descriptor, key: Key.counter)
         try readiness.addEdges(of: timer.descriptor, key: Key.timer)
@@ -126,7 +126,7 @@ final class NotificationService: Sendable {
 
     /// Returns the executor for tasks that want to be resumed by the thread that receives updates; nil when the system
     /// has no thread left.
-    func preferredExecutor() -> NewsExecutor? {
+    func preferredExecutor() -> UpdateExecutor? {
         // Started under the lock: no task may get the executor before there is a thread that waits while a task runs.
         state.withLock { state in
             if state.hasCompanion { return executor }
@@ -153,25 +153,25 @@ final class NotificationService: Sendable {
     /// Starts waiting for wake channels of a group.
     ///
     /// - Returns: The channels that cannot be watched, to which the group must listen in another way.
-    func watch(_ bells: Bells, of group: LocalGroup) -> Bells {
+    func watch(_ wakeChannels: WakeChannels, of group: LocalGroup) -> WakeChannels {
         let id = ObjectIdentifier(group)
         return state.withLock { state in
             state.groups[id] = Weak(group)
             defer { setTimer(&state) }
             switch group.wakeUpSource {
-            case .bells:
-                var unwatched = Bells()
-                for index in bells.indices {
+            case .wakeChannels:
+                var unwatched = WakeChannels()
+                for index in wakeChannels.indices {
                     let watch = self.begin(index, of: group, &state)
-                    state.bells[id, default: [:]][index] = .some(watch)
-                    if watch == nil { unwatched.formUnion(Bells(index: index)) }
+                    state.wakeChannels[id, default: [:]][index] = .some(watch)
+                    if watch == nil { unwatched.formUnion(WakeChannels(index: index)) }
                 }
                 return unwatched
             case .signals:
-                return bells
+                return wakeChannels
             case .looks:
                 state.lookers.insert(id)
-                return Bells()
+                return WakeChannels()
             }
         }
     }
@@ -208,13 +208,13 @@ final class NotificationService: Sendable {
     /// Returns whether a wake channel of the group could not be watched, or none can be.
     func isDeaf(to group: LocalGroup) -> Bool {
         state.withLock { state in
-            state.events == nil || state.bells[ObjectIdentifier(group)]?.values.contains(nil) == true
+            state.events == nil || state.wakeChannels[ObjectIdentifier(group)]?.values.contains(nil) == true
         }
     }
 
     /// Watches a wake channel; returns nil if the system refuses.
     func begin(_ index: Int, of group: LocalGroup, _ state: inout State) -> Int32? {
-        guard let events = state.events, let file = try? Self.bell(index, in: group.directory.directory),
+        guard let events = state.events, let file = try? Self.wakeChannel(index, in: group.directory.directory),
             let watch = try? events.watchWrites(to: file)
         else { return nil }
         let id = ObjectIdentifier(group)
@@ -229,24 +229,26 @@ final class NotificationService: Sendable {
 
     /// Opens a wake channel to watch it. An existing one is opened read-only, because closing a writable one would
     /// signal it. A new one gets its byte now, so that a signal needs no space when the disk is full.
-    private static func bell(_ index: Int, in directory: Directory) throws(SystemCallError) -> OpenFile {
+    private static func wakeChannel(_ index: Int, in directory: Directory) throws(SystemCallError) -> OpenFile {
         do throws(SystemCallError) {
-            let file = try OpenFile(BellRinger.fileName(index), in: directory, .read)
+            let file = try OpenFile(WakeSignaler.fileName(index), in: directory, .read)
             if try file.presence().byteCount > 0 { return file }
         } catch {
             guard error.isAbsent else { throw error }
         }
-        let file = try OpenFile(BellRinger.fileName(index), in: directory, .create)
+        let file = try OpenFile(WakeSignaler.fileName(index), in: directory, .create)
         try file.write([0], at: 0)
         return file
     }
 
     /// Stops waiting for wake channels of a group.
-    func unwatch(_ bells: Bells, of group: LocalGroup) {
+    func unwatch(_ wakeChannels: WakeChannels, of group: LocalGroup) {
         let id = ObjectIdentifier(group)
         state.withLock { state in
-            for index in bells.indices {
-                if let watch = state.bells[id]?.removeValue(forKey: index) ?? nil { self.end(watch, of: id, &state) }
+            for index in wakeChannels.indices {
+                if let watch = state.wakeChannels[id]?.removeValue(forKey: index) ?? nil {
+                    self.end(watch, of: id, &state)
+                }
             }
         }
     }
@@ -288,9 +290,9 @@ final class NotificationService: Sendable {
     /// Forgets a released group.
     func forget(_ id: ObjectIdentifier) {
         state.withLock { state in
-            for case let watch? in state.bells[id]?.values.map({ $0 }) ?? [] { self.end(watch, of: id, &state) }
+            for case let watch? in state.wakeChannels[id]?.values.map({ $0 }) ?? [] { self.end(watch, of: id, &state) }
             if let place = state.places.removeValue(forKey: id) { self.end(place, of: id, &state) }
-            state.bells[id] = nil
+            state.wakeChannels[id] = nil
             state.holders[id] = nil
             state.reported[id] = nil
             state.groups[id] = nil

@@ -8,7 +8,7 @@ internal import Synchronization
 /// the bits, then changes the words. So either the thread sees the commit, or a word differs from the one it read.
 final class SignalListener: Sendable {
     private struct State {
-        var bells = Bells()
+        var wakeChannels = WakeChannels()
         var isRunning = false
         /// At which words the thread sleeps, or is about to.
         var sleepers = GroupPage.Sleepers.atGroup
@@ -17,7 +17,7 @@ final class SignalListener: Sendable {
 
         /// The futex words at which the thread sleeps from now on.
         var wanted: GroupPage.Sleepers {
-            canSleepAtSeveral == true && bells.count <= OwnWord.mostOthers ? .atChannels : .atGroup
+            canSleepAtSeveral == true && wakeChannels.count <= OwnWord.mostOthers ? .atChannels : .atGroup
         }
     }
 
@@ -33,18 +33,18 @@ final class SignalListener: Sendable {
     /// Starts listening to wake channels of a group: later commits are noticed.
     ///
     /// - Throws: If the system has no thread left.
-    func add(_ bells: Bells, of group: LocalGroup) throws(SystemCallError) {
-        guard !bells.isEmpty else { return }
+    func add(_ wakeChannels: WakeChannels, of group: LocalGroup) throws(SystemCallError) {
+        guard !wakeChannels.isEmpty else { return }
         let (mustStart, sleepers) = state.withLock { state in
             if state.canSleepAtSeveral == nil {
                 state.canSleepAtSeveral = OwnWord.canSleepAtSeveral && !FailPoint.fails("sleep.several")
             }
-            state.bells.formUnion(bells)
+            state.wakeChannels.formUnion(wakeChannels)
             if !state.isRunning { state.sleepers = state.wanted }
             defer { state.isRunning = true }
             return (!state.isRunning, state.sleepers)
         }
-        page.listenToSignals(for: bells, by: sleepers)
+        page.listenToSignals(for: wakeChannels, by: sleepers)
         guard mustStart else { return wakeThread(asleep: sleepers) }
         do throws(SystemCallError) {
             try OwnedThread.start("sc-signal") { [self, weak group] in run { group } }
@@ -55,11 +55,11 @@ final class SignalListener: Sendable {
     }
 
     /// Stops listening to these wake channels.
-    func remove(_ bells: Bells) {
+    func remove(_ wakeChannels: WakeChannels) {
         let (isLast, sleepers) = state.withLock { state in
-            let before = state.bells
-            state.bells.subtract(bells)
-            return (state.bells.isEmpty && !before.isEmpty, state.sleepers)
+            let before = state.wakeChannels
+            state.wakeChannels.subtract(wakeChannels)
+            return (state.wakeChannels.isEmpty && !before.isEmpty, state.sleepers)
         }
         // Otherwise it sleeps for too many channels until its next wake.
         if isLast { wakeThread(asleep: sleepers) }
@@ -67,8 +67,8 @@ final class SignalListener: Sendable {
 
     /// Sets the bits again: a process may have cleared them and been killed before it signalled that.
     func renew() {
-        let (bells, sleepers) = state.withLock { ($0.bells, $0.sleepers) }
-        if !bells.isEmpty { page.listenToSignals(for: bells, by: sleepers) }
+        let (wakeChannels, sleepers) = state.withLock { ($0.wakeChannels, $0.sleepers) }
+        if !wakeChannels.isEmpty { page.listenToSignals(for: wakeChannels, by: sleepers) }
     }
 
     private func wakeThread(asleep sleepers: GroupPage.Sleepers) {
@@ -83,18 +83,18 @@ final class SignalListener: Sendable {
         var hasFailed = false
         while true {
             // Read first: a later change of a word wakes the thread.
-            let (own, atGroup) = (change.value, page.seen(by: .atGroup, for: Bells()))
-            let (bells, sleepers) = state.withLock { state in
-                if state.bells.isEmpty { state.isRunning = false }
+            let (own, atGroup) = (change.value, page.seen(by: .atGroup, for: WakeChannels()))
+            let (wakeChannels, sleepers) = state.withLock { state in
+                if state.wakeChannels.isEmpty { state.isRunning = false }
                 state.sleepers = hasFailed ? .atGroup : state.wanted
-                return (state.bells, state.sleepers)
+                return (state.wakeChannels, state.sleepers)
             }
-            guard !bells.isEmpty else { return }
-            let seen = sleepers == .atGroup ? atGroup : page.seen(by: sleepers, for: bells)
-            page.listenToSignals(for: bells, by: sleepers)
+            guard !wakeChannels.isEmpty else { return }
+            let seen = sleepers == .atGroup ? atGroup : page.seen(by: sleepers, for: wakeChannels)
+            page.listenToSignals(for: wakeChannels, by: sleepers)
             // Held only during the read: the sleeping thread must not keep the group alive.
             group()?.look()
-            let end = page.sleep(after: seen, for: bells, or: (change, own))
+            let end = page.sleep(after: seen, for: wakeChannels, or: (change, own))
             if end == .unsupported { state.withLock { $0.canSleepAtSeveral = false } }
             hasFailed = end == .failed
         }

@@ -4,7 +4,7 @@ internal import Platform
 /// The way in which this process learns of a commit to a group.
 package enum WakeUpSource: Hashable, Sendable {
     /// By watching the files of the wake channels; if the system refuses a watch, by futex signals.
-    case bells
+    case wakeChannels
     /// By sleeping at a futex word of the group's page.
     case signals
     /// By polling, for a handle that must write nothing, not even its interest.
@@ -28,9 +28,9 @@ package enum WakeUpSource: Hashable, Sendable {
             case .silent:
                 return .signals
             case .unlessKnown where try directory.fileSystemKind().reportsWrites:
-                return .bells
+                return .wakeChannels
             case .unlessKnown, .always:
-                return try Self.tryOut(directory) ? .bells : .signals
+                return try Self.tryOut(directory) ? .wakeChannels : .signals
             }
         }
     }

@@ -94,7 +94,7 @@ public struct HubLauncher: Hashable, Sendable {
         var pause = Self.pause
         while (try? await Task.sleep(for: pause)) != nil {
             pause = min(pause * 2, Self.longestReplacementPause)
-            guard await thread.run({ (try? HubSeat.ofSocket(path)) == .abandoned }) else { continue }
+            guard await thread.run({ (try? HubEndpointState.ofSocket(path)) == .abandoned }) else { continue }
             do throws(SharedCoreError) {
                 try await launch(at: endpoint, timeout: nil, asReplacement: true)
             } catch {

@@ -23,12 +23,12 @@ extension HubLink {
         try watch(socket)
         try watch(events.socket)
         // A released actor that was not closed leaves a poll source, which has ended.
-        duty.turn = { [weak self, unowned duty] in
-            guard let self else { return duty.isOver = true }
+        pollSource.turn = { [weak self, unowned pollSource] in
+            guard let self else { return pollSource.isOver = true }
             self.assumeIsolated { $0.turn() }
         }
-        duty.deadline = { [weak self] in self?.assumeIsolated { $0.nextDeadline } ?? nil }
-        thread.take(duty)
+        pollSource.deadline = { [weak self] in self?.assumeIsolated { $0.nextDeadline } ?? nil }
+        thread.take(pollSource)
         // The library reports no connections within a process, so ``NamedHubs`` reports when the hub comes.
         if namedRun != nil { greet() }
     }
@@ -38,8 +38,8 @@ extension HubLink {
         guard stream == nil else { return }
         let socket = try Socket(.subscriber, for: endpoint.stream(port: port).description)
         try configure(socket)
-        try socket.set(.messageByteLimit, Wire.newsFrameByteLimit)
-        try socket.set(.subscribe, StreamMessage.newsTopic)
+        try socket.set(.messageByteLimit, Wire.updatesFrameByteLimit)
+        try socket.set(.subscribe, StreamMessage.updatesTopic)
         if !isQuiet { try socket.set(.subscribe, StreamMessage.beaconTopic) }
         try socket.set(.subscribe, [StreamMessage.armedTopic] + mark)
         let events = try ConnectionEvents(of: socket)
@@ -58,7 +58,7 @@ extension HubLink {
         } catch {
             throw MessagingError(error.call, number: error.number, at: "\(endpoint)")
         }
-        duty.sockets.append(socket)
+        pollSource.sockets.append(socket)
     }
 
     private func configure(_ socket: Socket) throws(MessagingError) {
@@ -78,7 +78,7 @@ extension HubLink {
     /// The time between two attempts to create sockets that could not be created.
     private static let connectionPause = Duration.milliseconds(250)
     /// How long the library has to reconnect by itself. It tries at least every half second.
-    static let lossPatience = Duration.seconds(2)
+    static let lossTimeout = Duration.seconds(2)
 
     /// Reconnects with new sockets. Unanswered requests are sent again after the next welcome.
     func connectAgain() {
@@ -101,8 +101,8 @@ extension HubLink {
         nextGreeting = nil
         sendTimes = [:]
         isArmed = false
-        for socket in duty.sockets { thread.forget(socket.descriptor) }
-        duty.sockets = []
+        for socket in pollSource.sockets { thread.forget(socket.descriptor) }
+        pollSource.sockets = []
         events?.close()
         streamEvents?.close()
         requests?.close()

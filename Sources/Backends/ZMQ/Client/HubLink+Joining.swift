@@ -108,12 +108,12 @@ extension HubLink {
     }
 
     /// Handles a welcome: the hub knows this connection.
-    func welcomed(_ news: Reply.Welcome) {
-        if welcome == nil { welcome = news }
-        nonce = news.nonce
-        promises = news.capabilities.features
+    func welcomed(_ updates: Reply.Welcome) {
+        if welcome == nil { welcome = updates }
+        nonce = updates.nonce
+        promises = updates.capabilities.features
         nextGreeting = nil
-        lease = news.lease
+        lease = updates.lease
         if lease == nil { confirmation.withLock { $0 = nil } }
         nextKeepAlive = lease.map { clock.now().advanced(by: $0 / Self.keepAliveCount) }
         phase = .joined

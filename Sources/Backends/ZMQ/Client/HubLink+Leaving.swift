@@ -10,7 +10,7 @@ extension HubLink {
     /// A hub that has answered nothing for this long, since a request was sent to it, is silent.
     private static let silence = Duration.milliseconds(750)
     /// How long an unanswered hello is followed up, since the hub may have opened a session for it.
-    private static let unansweredPatience = Duration.seconds(30)
+    private static let unansweredTimeout = Duration.seconds(30)
     /// Longer than any process lives.
     private static let lifetime = Duration.seconds(100 * 365 * 86_400)
 
@@ -108,8 +108,8 @@ extension HubLink {
     /// Keeps the link until a hub has recorded the session's end.
     private func stayBehind(with error: SharedCoreError) {
         if !isParted { part(with: error) }
-        let patience = welcome == nil ? Self.unansweredPatience : lease ?? Self.lifetime
-        let deadline = clock.now().advanced(by: patience)
+        let timeout = welcome == nil ? Self.unansweredTimeout : lease ?? Self.lifetime
+        let deadline = clock.now().advanced(by: timeout)
         Task {
             while clock.now() < deadline {
                 if case .ended = phase { return }

@@ -48,7 +48,7 @@ extension HubLink {
         } catch {
             closeSockets()
             lastTrouble = error.message
-            nextConnection = clock.now().advanced(by: Self.lossPatience)
+            nextConnection = clock.now().advanced(by: Self.lossTimeout)
             return true
         }
     }
@@ -98,7 +98,7 @@ extension HubLink {
             nextConnection = nil
             return
         }
-        nextConnection = nextConnection ?? clock.now().advanced(by: Self.lossPatience)
+        nextConnection = nextConnection ?? clock.now().advanced(by: Self.lossTimeout)
     }
 
     // MARK: - Answers
@@ -112,8 +112,8 @@ extension HubLink {
         unansweredSince = nil
         let sentAt = sendTimes.removeValue(forKey: reply.number) ?? pending[reply.number]?.sentAt
         switch reply.body {
-        case .welcome(let news):
-            welcomed(news)
+        case .welcome(let updates):
+            welcomed(updates)
             return confirm(sentAt)
         case .unknown: return forgotten(reply.number)
         case .view(let revision, let capabilities):
@@ -146,16 +146,16 @@ extension HubLink {
             return
         }
         switch reply.body {
-        case .outcome(let outcome, let revision, let news):
+        case .outcome(let outcome, let revision, let updates):
             FailPoint.hit("link.afterAnswer")
-            apply(news)
+            apply(updates)
             switch outcome {
             case .committed(let commit): hold(request, reply.body, until: commit.revision)
             // The state that the guard was checked against is state that this client has seen.
             case .refused: hold(request, reply.body, until: revision)
             }
-        case .current(let revision, let news):
-            apply(news)
+        case .current(let revision, let updates):
+            apply(updates)
             hold(request, reply.body, until: revision)
         case .refused(let error): finish(request, with: .failure(error))
         case .done, .baton: finish(request, with: .success(reply.body))

@@ -16,14 +16,14 @@ extension HubLink {
             // state.
             isHeardAnew = catchUp != nil
             askForMissing()
-        case .news(let news, let incarnation):
+        case .updates(let updates, let incarnation):
             guard incarnation == welcome?.incarnation else { return }
             guard replica != nil else {
                 // The state that is on its way may be older than these effects.
-                if let last = news.effects.last.flatMap({ News.revision(of: $0) }) { announce(last) }
+                if let last = updates.effects.last.flatMap({ Updates.revision(of: $0) }) { announce(last) }
                 return
             }
-            if !apply(news), !FailPoint.fails("link.gap") { askForMissing() }
+            if !apply(updates), !FailPoint.fails("link.gap") { askForMissing() }
         case .beacon(let revision, let incarnation):
             guard incarnation == welcome?.incarnation else { return }
             announce(revision)
@@ -46,14 +46,14 @@ extension HubLink {
     ///
     /// - Returns: Whether the replica has them all now.
     @discardableResult
-    func apply(_ news: News) -> Bool {
+    func apply(_ updates: Updates) -> Bool {
         guard let replica else { return false }
         var isUnreadable = false
         let isWhole = replica.update { state in
-            guard news.after <= state.revision else { return false }
-            for payload in news.effects {
+            guard updates.after <= state.revision else { return false }
+            for payload in updates.effects {
                 // Effects that came by the other connection already need not be parsed.
-                if let revision = News.revision(of: payload), revision <= state.revision { continue }
+                if let revision = Updates.revision(of: payload), revision <= state.revision { continue }
                 guard case .effect(let effect)? = try? JournalRecord(payload[...]) else {
                     isUnreadable = true
                     return true
@@ -82,8 +82,8 @@ extension HubLink {
     func takeMissing(_ reply: Reply.Body, _ records: Answer.Records) {
         defer { answered() }
         switch reply {
-        case .current(let revision, let news):
-            if !apply(news) { return askForMissing() }
+        case .current(let revision, let updates):
+            if !apply(updates) { return askForMissing() }
             announce(revision)
         case .snapshot(let revision):
             guard let welcome, let state = Self.state(of: records, welcome.capabilities.limits, options),

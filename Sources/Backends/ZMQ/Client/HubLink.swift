@@ -58,7 +58,7 @@ actor HubLink {
     var streamEvents: ConnectionEvents?
     /// True for a lost connection: that of the requests, and that of the stream.
     var isLost = (requests: false, stream: false)
-    var duty = SocketThread.Duty()
+    var pollSource = SocketThread.PollSource()
 
     /// Requests that are unanswered or unsent, by number.
     var pending: [UInt64: PendingRequest] = [:]
@@ -300,7 +300,7 @@ actor HubLink {
         phase = .ended(error)
         for request in Array(pending.values) { finish(request, with: request.lastAnswer(for: error)) }
         unsent = []
-        duty.isOver = true
+        pollSource.isOver = true
         stopReplacing()
         closeSockets()
         forgetName()

@@ -49,7 +49,7 @@ struct HubStart: Sendable {
 
     /// Reads the hub's own lock; nil when there is no hub.
     private func look() throws(SharedCoreError) -> Step? {
-        switch try HubSeat.ofSocket(path) {
+        switch try HubEndpointState.ofSocket(path) {
         case .free: isReplacement ? .isUnwanted : nil
         case .abandoned: nil
         case .taken: .looksOn

@@ -4,10 +4,10 @@ internal import Platform
 /// Ends a hub that runs in another process of this machine.
 package enum HubEnding {
     /// How long a hub may take to begin to answer, or to end, before the wait for it fails.
-    private static let patience = Duration.seconds(10)
+    private static let timeout = Duration.seconds(10)
     private static let pause = Duration.milliseconds(10)
     /// How long a port is tried that belongs to no hub of this group's files.
-    private static let portPatience = Duration.seconds(2)
+    private static let portTimeout = Duration.seconds(2)
 
     /// Asks the hub to end, and returns when it has ended. Signals only the process that holds the lock, and only if no
     /// other user can have put the lock there.
@@ -25,7 +25,7 @@ package enum HubEnding {
         let given =
             if case .ipc(let path) = endpoint { HubLock.path(ofSocket: path) } else { HubLock.path(ofGroup: directory) }
         let lock = try HubLock.trusted(given)
-        let look = { () throws(SharedCoreError) in try HubSeat.ofLock(lock) }
+        let look = { () throws(SharedCoreError) in try HubEndpointState.ofLock(lock) }
         try await wait("A hub is there that does not answer yet.", at: endpoint) { () throws(SharedCoreError) in
             try look() != .taken
         }
@@ -69,7 +69,7 @@ package enum HubEnding {
     }
 
     private static func isTaken(_ host: String, _ port: UInt16) async -> Bool {
-        await SerialThread(name: "sc-hub-port").run { ListeningPort.answers(host, port, timeout: portPatience) }
+        await SerialThread(name: "sc-hub-port").run { ListeningPort.answers(host, port, timeout: portTimeout) }
     }
 
     /// Opens the process; nil if it has ended, as seen from here.
@@ -90,7 +90,7 @@ package enum HubEnding {
         _ trouble: String, at endpoint: HubEndpoint, until isOver: () throws(SharedCoreError) -> Bool
     ) async throws(SharedCoreError) {
         let clock = SystemClock()
-        let limit = clock.now().advanced(by: patience)
+        let limit = clock.now().advanced(by: timeout)
         while try !isOver() {
             guard clock.now() < limit else { throw SharedCoreError(.unavailable, trouble, at: "\(endpoint)") }
             guard (try? await Task.sleep(for: pause)) != nil else { throw .cancelled("hub") }

@@ -124,7 +124,9 @@ final class HubLock: Sendable {
 
     private static func isTaken(_ lock: String, serving what: String) -> SharedCoreError {
         let holder =
-            if case .serving(let process)? = try? HubSeat.ofLock(lock) { ", process \(process.pid)" } else { "" }
+            if case .serving(let process)? = try? HubEndpointState.ofLock(lock) { ", process \(process.pid)" } else {
+                ""
+            }
         return SharedCoreError(
             .unavailable, "Another hub serves there already\(holder). “sharedcore hub --stop” ends it.", at: what)
     }

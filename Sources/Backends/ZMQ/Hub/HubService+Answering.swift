@@ -121,7 +121,7 @@ extension HubService {
                     .unavailable, "Too much waits for the group's journal to be compacted.", at: "transaction")
         }
         delayedByteCount += byteCount
-        doors[address.door].network?.hold(byteCount, of: address.connection)
+        hubListeners[address.hubListener].network?.hold(byteCount, of: address.connection)
         Task {
             var refusal = refusal
             if refusal == nil {
@@ -132,9 +132,9 @@ extension HubService {
                 refusal = await tryToCommit(transaction, number, known, of: client, at: address)
             }
             delayedByteCount -= byteCount
-            doors[address.door].network?.release(byteCount, of: address.connection)
+            hubListeners[address.hubListener].network?.release(byteCount, of: address.connection)
             if let refusal { send(Reply(number: number, body: .refused(refusal)), to: address) }
-            publishNews()
+            publishUpdates()
         }
     }
 
@@ -181,51 +181,51 @@ extension HubService {
 
     private func reply(_ outcome: RequestOutcome, to number: UInt64, _ known: Revision, at address: HubAddress) {
         let revision = order.replica.read { $0.revision }
-        send(Reply(number: number, body: .outcome(outcome, at: revision, news(after: known))), to: address)
+        send(Reply(number: number, body: .outcome(outcome, at: revision, updates(after: known))), to: address)
     }
 
     private func replyCurrent(to number: UInt64, _ known: Revision, at address: HubAddress) {
-        publishNews()
+        publishUpdates()
         let revision = order.replica.read { $0.revision }
-        send(Reply(number: number, body: .current(revision, news(after: known))), to: address)
+        send(Reply(number: number, body: .current(revision, updates(after: known))), to: address)
     }
 
     /// Returns the updates that a client lacks, if they are few; others arrive by the stream.
-    private func news(after known: Revision) -> News {
-        let news = try? order.replica.read { state throws(SharedCoreError) -> News? in
-            guard let missing = state.effects?.elements(after: known), missing.count <= Self.newsLimit else {
+    private func updates(after known: Revision) -> Updates {
+        let updates = try? order.replica.read { state throws(SharedCoreError) -> Updates? in
+            guard let missing = state.effects?.elements(after: known), missing.count <= Self.updatesLimit else {
                 return nil
             }
-            return try state.news(after: known)
+            return try state.updates(after: known)
         }
-        return (news ?? nil) ?? News(after: known)
+        return (updates ?? nil) ?? Updates(after: known)
     }
 
     func isThere(_ address: HubAddress) -> Bool {
-        doors[address.door].network?.isThere(address.connection) ?? true
+        hubListeners[address.hubListener].network?.isThere(address.connection) ?? true
     }
 
     /// Returns whether a long answer is worth preparing: it would be lost if too many answers wait already. The client
     /// repeats the request.
     func takesAnswers(_ address: HubAddress) -> Bool {
-        doors[address.door].network?.takesAnswers(address.connection) ?? true
+        hubListeners[address.hubListener].network?.takesAnswers(address.connection) ?? true
     }
 
     /// Sends the changes after a revision, or the whole state if they are no longer kept.
     private func catchUp(_ number: UInt64, after known: Revision?, at address: HubAddress) throws(SharedCoreError) {
-        publishNews()
+        publishUpdates()
         guard takesAnswers(address) else { return }
         if FailPoint.fails("hub.state") { return }
-        let (revision, news, records) = try order.replica.read { state throws(SharedCoreError) in
-            if let known, known <= state.revision, let news = try state.news(after: known) {
-                return (state.revision, Optional(news), [[UInt8]]())
+        let (revision, updates, records) = try order.replica.read { state throws(SharedCoreError) in
+            if let known, known <= state.revision, let updates = try state.updates(after: known) {
+                return (state.revision, Optional(updates), [[UInt8]]())
             }
             var records: [[UInt8]] = []
             try state.writeSnapshot(for: .replica(historyAfter: known)) { records.append($0) }
             return (state.revision, nil, records)
         }
-        if let news {
-            send(Reply(number: number, body: .current(revision, news)), to: address)
+        if let updates {
+            send(Reply(number: number, body: .current(revision, updates)), to: address)
         } else {
             send(Reply(number: number, body: .snapshot(revision)), records, to: address)
         }
@@ -238,7 +238,7 @@ extension HubService {
         try requireOwn(group, of: peer, at: address)
         _ = try rights(of: peer, at: address)
         // The answer may take longer than a connection without a hello may last.
-        doors[address.door].network?.admit(address.connection)
+        hubListeners[address.hubListener].network?.admit(address.connection)
         guard takesAnswers(address) else { return }
         try await order.endDead()
         try await order.refresh()
@@ -273,7 +273,7 @@ extension HubService {
             frame = Reply(number: reply.number, body: .refused(refusal)).frame()
         }
         heap.use(frame.byteCount, at: runningClock.now())
-        doors[address.door].send(frame, to: address.connection)
+        hubListeners[address.hubListener].send(frame, to: address.connection)
     }
 
     private func report(_ error: SharedCoreError, to address: HubAddress) {

@@ -10,11 +10,13 @@ extension HubService {
     /// The promises of the group through the hub.
     ///
     /// - Parameter door: The endpoint of a client; nil for a reader, which has no session.
-    func promises(at door: Int?) -> Capabilities {
+    func promises(at hubListener: Int?) -> Capabilities {
         var features = order.capabilities.features
         // The store behind the hub may promise it, but no client of the hub can use that.
         features.remove(.batonBytes)
-        if let door, keepsBatons(at: door), !FailPoint.fails("hub.batonBytes") { features.insert(.batonBytes) }
+        if let hubListener, keepsBatons(at: hubListener), !FailPoint.fails("hub.batonBytes") {
+            features.insert(.batonBytes)
+        }
         return Capabilities(
             backend: order.capabilities.backend, features: features, durability: order.capabilities.durability,
             limits: order.capabilities.limits, wakeUp: order.capabilities.wakeUp)
@@ -22,8 +24,8 @@ extension HubService {
 
     /// Returns true if the hub keeps batons for the clients of an endpoint. The clients of an `inproc` endpoint are in
     /// one process, and need no hub for it.
-    private func keepsBatons(at door: Int) -> Bool {
-        if case .inproc = doors[door].endpoint { false } else { true }
+    private func keepsBatons(at hubListener: Int) -> Bool {
+        if case .inproc = hubListeners[hubListener].endpoint { false } else { true }
     }
 
     /// Keeps a baton for the next owner.
@@ -33,7 +35,7 @@ extension HubService {
     ) async throws(SharedCoreError) {
         try client.rights.requireParticipation()
         try await order.refresh()
-        publishNews()
+        publishUpdates()
         guard !isStopped else { return }
         try baton.keep(bytes, of: epoch, for: lifetime, by: client.session, in: ownership())
         send(Reply(number: number, body: .done), to: address)
@@ -46,7 +48,7 @@ extension HubService {
         try client.rights.requireParticipation()
         guard takesAnswers(address) else { return }
         try await order.refresh()
-        publishNews()
+        publishUpdates()
         let bytes = try baton.fetch(of: epoch, under: own, by: client.session, in: ownership())
         send(Reply(number: number, body: .baton(bytes)), to: address)
     }

@@ -67,37 +67,37 @@ extension HubService {
         if client.address != address { client.nonce = .random() }
         client.address = address
         addresses[address] = client
-        doors[address.door].network?.admit(address.connection)
+        hubListeners[address.hubListener].network?.admit(address.connection)
     }
 
     // MARK: - Connections over a network
 
-    func lineOpened(_ connection: RelayedConnection, _ socket: Socket, at door: Int) {
+    func lineOpened(_ connection: RelayedConnection, _ socket: Socket, at hubListener: Int) {
         guard !isStopped, (try? thread.watch(socket.descriptor)) != nil else { return }
-        duty.sockets.append(socket)
-        doors[door].network?.add(connection, socket)
+        pollSource.sockets.append(socket)
+        hubListeners[hubListener].network?.add(connection, socket)
     }
 
-    func lineDrained(_ connection: RelayedConnection, at door: Int) {
+    func lineDrained(_ connection: RelayedConnection, at hubListener: Int) {
         guard !isStopped else { return }
-        doors[door].network?.drained(connection)
+        hubListeners[hubListener].network?.drained(connection)
     }
 
     /// Forgets a connection that has ended. Its client reconnects over another one, and sends a hello.
-    func lineClosed(_ connection: RelayedConnection, at door: Int) {
+    func lineClosed(_ connection: RelayedConnection, at hubListener: Int) {
         guard !isStopped else { return }
-        let address = HubAddress(door: door, connection: NetworkEntrance.name(of: connection))
+        let address = HubAddress(hubListener: hubListener, connection: NetworkEntrance.name(of: connection))
         refusalReports.forget(address)
         addresses.removeValue(forKey: address)?.address = nil
         // The memory that its subscriptions and updates took is not known.
         let byteCount =
             connection.channel == .stream
             ? HeapReturn.byteCount
-            : connection.unsettled + (doors[door].network?.waitingByteCount(for: connection) ?? 0)
+            : connection.unsettled + (hubListeners[hubListener].network?.waitingByteCount(for: connection) ?? 0)
         heap.use(byteCount + HeapReturn.connectionByteCount, at: runningClock.now())
-        guard let socket = doors[door].network?.remove(connection) else { return }
+        guard let socket = hubListeners[hubListener].network?.remove(connection) else { return }
         thread.forget(socket.descriptor)
-        duty.sockets.removeAll { $0 === socket }
+        pollSource.sockets.removeAll { $0 === socket }
     }
 
     /// Ends the session of a client after its process has ended.
@@ -128,7 +128,7 @@ extension HubService {
         _ = try await order.record(.end(client.session))
         endBaton()
         forget(client)
-        publishNews()
+        publishUpdates()
     }
 
     /// Counts down the leases by the hub's running time, after the messages that have arrived were taken in. Repeats
@@ -148,7 +148,7 @@ extension HubService {
     private func mayBeUnheard(_ client: HubClient) -> Bool {
         guard let address = client.address, !FailPoint.fails("hub.unheard") else { return false }
         // At a socket for all clients, the waiting messages may be of any of them.
-        return doors[address.door].network.map { $0.hasUnread(address.connection) } ?? intake.isFull
+        return hubListeners[address.hubListener].network.map { $0.hasUnread(address.connection) } ?? intake.isFull
     }
 }
 
@@ -197,7 +197,7 @@ final class HubClient {
 
 /// The address of a connection: the endpoint's number, and the library's name for the connection.
 struct HubAddress: Hashable {
-    let door: Int
+    let hubListener: Int
     let connection: [UInt8]
 }
 

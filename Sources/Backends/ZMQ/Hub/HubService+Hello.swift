@@ -11,12 +11,12 @@ extension HubService {
             throw SharedCoreError(
                 .forbidden,
                 "This hub serves the group “\(options.group)”, not “\(SessionDescription.cut(group))”.",
-                at: "\(doors[address.door].endpoint)")
+                at: "\(hubListeners[address.hubListener].endpoint)")
         }
         if let process = peer.process, process.user != FileStatus.currentUser {
             throw SharedCoreError(
                 .forbidden, "The hub belongs to user \(FileStatus.currentUser), and this is user \(process.user).",
-                at: "\(doors[address.door].endpoint)")
+                at: "\(hubListeners[address.hubListener].endpoint)")
         }
     }
 
@@ -34,24 +34,26 @@ extension HubService {
         // A resumed session keeps its role and its entries, and the key may have had other rights then.
         try rights.require(for: state)
         guard isThere(address) else {
-            throw SharedCoreError(.unavailable, "The connection is over.", at: "\(doors[address.door].endpoint)")
+            throw SharedCoreError(
+                .unavailable, "The connection is over.", at: "\(hubListeners[address.hubListener].endpoint)")
         }
         if client.leaseLeft != nil { client.renewLease() }
         bind(client, to: address)
         client.key = peer.user
         client.rights = rights
         return Reply.Welcome(
-            session: state.session, incarnation: incarnation, capabilities: promises(at: address.door),
-            lease: client.leaseLeft.map { _ in client.lease }, streamPort: doors[address.door].streamPort,
+            session: state.session, incarnation: incarnation, capabilities: promises(at: address.hubListener),
+            lease: client.leaseLeft.map { _ in client.lease }, streamPort: hubListeners[address.hubListener].streamPort,
             nonce: client.nonce)
     }
 
     /// Returns the rights of a connection's key; all rights where connections have no keys.
     func rights(of peer: PeerAddress, at address: HubAddress) throws(SharedCoreError) -> ClientRights {
-        guard doors[address.door].network != nil else { return .participate }
+        guard hubListeners[address.hubListener].network != nil else { return .participate }
         guard let key = peer.user, let rights = try Authenticator.shared().rights(of: key, in: domain) else {
             throw SharedCoreError(
-                .forbidden, "The key is not among those that are let in.", at: "\(doors[address.door].endpoint)")
+                .forbidden, "The key is not among those that are let in.",
+                at: "\(hubListeners[address.hubListener].endpoint)")
         }
         return rights
     }
@@ -69,7 +71,7 @@ extension HubService {
             // A client that is told that its session is over leaves, and the next hub would keep the session.
             throw SharedCoreError(
                 .unavailable, "The session is over, but its end could not be recorded yet.",
-                at: "\(doors[address.door].endpoint)")
+                at: "\(hubListeners[address.hubListener].endpoint)")
         }
         // A hello that is repeated because the first was not answered is of the same client, even over another
         // connection or to another hub.
@@ -95,7 +97,7 @@ extension HubService {
             session: SessionID(rawValue: revision.rawValue), token: mark.token, key: peer.user, process: process,
             lease: options.lease, isLeased: mark.isLeased)
         keep(client)
-        publishNews()
+        publishUpdates()
         do throws(SharedCoreError) {
             if let settle = recorded.settle { try await settle() }
             guard clients[client.session] === client else { throw .sessionEnded(client.session) }
@@ -111,7 +113,8 @@ extension HubService {
         guard let present = addresses[address], !present.mustEnd, present !== client
         else { return }
         throw SharedCoreError(
-            .invalidArgument, "This connection has a session already.", at: "\(doors[address.door].endpoint)")
+            .invalidArgument, "This connection has a session already.",
+            at: "\(hubListeners[address.hubListener].endpoint)")
     }
 
     /// The most sessions of one key that have no connection. Each takes memory of all participants until its lease, on
@@ -120,17 +123,17 @@ extension HubService {
 
     /// Refuses another session of a key that has left too many sessions behind.
     private func requireFewAway(of peer: PeerAddress, at address: HubAddress) throws(SharedCoreError) {
-        guard doors[address.door].network != nil, let key = peer.user,
+        guard hubListeners[address.hubListener].network != nil, let key = peer.user,
             clients.values.count(where: { $0.key == key && $0.address == nil }) >= Self.awaySessionLimit
         else { return }
         throw SharedCoreError(
             .limitExceeded,
             "\(Self.awaySessionLimit) sessions of this client's key have no connection. Each ends with its lease; then "
-                + "another one can begin.", at: "\(doors[address.door].endpoint)")
+                + "another one can begin.", at: "\(hubListeners[address.hubListener].endpoint)")
     }
 
     private func isOfThisProcess(_ address: HubAddress) -> Bool {
-        if case .inproc = doors[address.door].endpoint { true } else { false }
+        if case .inproc = hubListeners[address.hubListener].endpoint { true } else { false }
     }
 
     /// Returns the process at the other end according to the kernel, if it is the one that the client claims to be.

@@ -6,7 +6,7 @@ internal import StoreEngine
 /// Tells the clients of every recorded change.
 extension HubService {
     /// How many effects are sent together when requests arrive faster than they are answered. Answers carry as many.
-    static let newsLimit = 16
+    static let updatesLimit = 16
     /// How long a recorded change may wait for others, when requests arrive without a pause.
     static let newsDelay = Duration.milliseconds(50)
 
@@ -15,52 +15,52 @@ extension HubService {
         if !intake.isEmpty, !FailPoint.fails("hub.batch") {
             let recorded = order.replica.read { $0.revision }
             guard recorded > published else { return }
-            if recorded.rawValue &- published.rawValue < UInt64(Self.newsLimit) {
-                return publishNews(by: runningClock.now().advanced(by: Self.newsDelay))
+            if recorded.rawValue &- published.rawValue < UInt64(Self.updatesLimit) {
+                return publishUpdates(by: runningClock.now().advanced(by: Self.newsDelay))
             }
         }
-        publishNews()
+        publishUpdates()
     }
 
     /// Sends all subscribers the changes recorded since the last time, now or as soon as the pace allows.
-    func publishNews() {
+    func publishUpdates() {
         guard !isStopped else { return }
         let earliest = lastNews.advanced(by: pace.pause(forClients: clients.count))
         if runningClock.now() >= earliest {
             tellNews()
         } else if order.replica.read({ $0.revision }) > published {
-            publishNews(by: earliest)
+            publishUpdates(by: earliest)
         }
     }
 
-    private func publishNews(by time: BootInstant) {
-        nextNews = min(nextNews ?? time, time)
+    private func publishUpdates(by time: BootInstant) {
+        nextUpdates = min(nextUpdates ?? time, time)
     }
 
     func publishDueNews() {
-        guard let due = nextNews, due <= runningClock.now() else { return }
+        guard let due = nextUpdates, due <= runningClock.now() else { return }
         tellNews()
     }
 
     private func tellNews() {
-        nextNews = nil
+        nextUpdates = nil
         while true {
-            let news: News?
+            let updates: Updates?
             do throws(SharedCoreError) {
-                news = try order.replica.read { state throws(SharedCoreError) -> News? in
+                updates = try order.replica.read { state throws(SharedCoreError) -> Updates? in
                     guard state.revision > published else { return nil }
-                    return try state.news(after: published, upTo: Self.streamByteLimit)
-                        ?? News(after: state.revision)
+                    return try state.updates(after: published, upTo: Self.streamByteLimit)
+                        ?? Updates(after: state.revision)
                 }
             } catch {
                 // Clients request the effects that cannot be read now.
                 published = order.replica.read { $0.revision }
                 return publishGap()
             }
-            guard let news else { return }
-            guard let last = news.last else {
+            guard let updates else { return }
+            guard let last = updates.last else {
                 // There are too many changes to send: every client has to request them.
-                published = news.after
+                published = updates.after
                 return publishGap()
             }
             beaconPause = Self.beaconInterval
@@ -68,23 +68,23 @@ extension HubService {
             lastNews = runningClock.now()
             // Only the revision of a large update is sent: the library would keep each such message for a subscriber
             // that does not read.
-            guard news.effects.reduce(0, { $0 + $1.count }) <= Self.streamByteLimit else {
+            guard updates.effects.reduce(0, { $0 + $1.count }) <= Self.streamByteLimit else {
                 publishGap()
                 continue
             }
-            publish(news)
+            publish(updates)
             nextBeacon = lastNews.advanced(by: Self.beaconDelay)
         }
     }
 
     /// Announces changes without sending them: each client requests them.
     private func publishGap() {
-        publish(News(after: published))
+        publish(Updates(after: published))
         nextBeacon = runningClock.now().advanced(by: Self.beaconDelay)
     }
 
-    private func publish(_ news: News) {
-        if !FailPoint.fails("hub.publish") { publish(.news(news, incarnation: incarnation)) }
+    private func publish(_ updates: Updates) {
+        if !FailPoint.fails("hub.publish") { publish(.updates(updates, incarnation: incarnation)) }
     }
 
     /// The largest update that is sent whole.
@@ -93,7 +93,7 @@ extension HubService {
     private func publish(_ message: StreamMessage) {
         let bytes = message.bytes
         heap.use(bytes.count, at: runningClock.now())
-        for door in doors { _ = door.stream.send([bytes]) }
+        for hubListener in hubListeners { _ = hubListener.stream.send([bytes]) }
     }
 
     func sendBeacon() {
@@ -104,19 +104,19 @@ extension HubService {
     }
 
     /// Handles a subscription: echoes the client's own mark; the client receives everything that is published after it.
-    func answerSubscription(_ message: IncomingMessage, at door: Door) {
+    func answerSubscription(_ message: IncomingMessage, at hubListener: HubListener) {
         guard let frame = message.frames.first, frame.count == 2 + StreamMessage.armedByteCount, frame[0] == 1,
             frame[1] == StreamMessage.armedTopic
         else { return }
         if FailPoint.fails("hub.echo") { return }
-        _ = door.stream.send([StreamMessage.armed(Array(frame.dropFirst(2))).bytes])
+        _ = hubListener.stream.send([StreamMessage.armed(Array(frame.dropFirst(2))).bytes])
     }
 }
 
 /// The pace at which updates follow each other. A frame wakes every client, and the clients of a burst need that
 /// processor time themselves: so the more clients there are, the more changes are sent together. The first update after
 /// a pause, and answers, are sent without delay.
-struct NewsPace {
+struct UpdatePace {
     /// The cost of a frame for each client.
     var forEach = Duration.microseconds(30)
     /// Shorter pauses are not worth waiting for.

@@ -16,10 +16,10 @@ actor HubService {
     /// Lets clients tell the hub's runs apart where the group ends with the hub.
     let incarnation: UInt64
 
-    var doors: [Door] = []
+    var hubListeners: [HubListener] = []
     /// The runs by which clients of this process know the hub.
     private var namedRuns: [(name: String, run: UInt64)] = []
-    var duty = SocketThread.Duty()
+    var pollSource = SocketThread.PollSource()
     var isStopped = false
 
     /// Messages that were received and not processed yet.
@@ -40,9 +40,9 @@ actor HubService {
     var published: Revision
     var follower: Follower?
     /// The pace of updates, when one was last sent, and when a waiting one is sent.
-    var pace = NewsPace()
+    var pace = UpdatePace()
     var lastNews = BootInstant(nanoseconds: 0)
-    var nextNews: BootInstant?
+    var nextUpdates: BootInstant?
     /// When the current revision is sent, so that clients notice a loss.
     var nextBeacon: BootInstant?
 
@@ -86,19 +86,19 @@ actor HubService {
         takeOverSessions()
         if let keys = options.keys { _ = try Authenticator.shared().replace(keys.clients, in: domain) }
         do throws(MessagingError) {
-            for endpoint in options.endpoints { doors.append(try door(at: endpoint)) }
+            for endpoint in options.endpoints { hubListeners.append(try hubListener(at: endpoint)) }
         } catch {
             close()
             throw SharedCoreError(error)
         }
         try listenToDoors()
         // A released actor that was not stopped leaves a poll source, which has ended.
-        duty.turn = { [weak self, unowned duty] in
-            guard let self else { return duty.isOver = true }
+        pollSource.turn = { [weak self, unowned pollSource] in
+            guard let self else { return pollSource.isOver = true }
             self.assumeIsolated { $0.turn() }
         }
-        duty.deadline = { [weak self] in self?.assumeIsolated { $0.nextTurn } ?? nil }
-        thread.take(duty)
+        pollSource.deadline = { [weak self] in self?.assumeIsolated { $0.nextTurn } ?? nil }
+        thread.take(pollSource)
         beginNames()
         let onFailure: @Sendable (SharedCoreError) -> Void = { [report = options.onFailure] error in
             if Self.isLoss(error) { report?(error) }
@@ -114,14 +114,14 @@ actor HubService {
             }
         }
         do throws(MessagingError) {
-            for door in doors { try door.begin() }
+            for hubListener in hubListeners { try hubListener.begin() }
         } catch {
             close()
             throw SharedCoreError(error)
         }
         if welcomesFrom != nil { welcomesFrom = runningClock.now().advanced(by: FormerClients.timeout) }
         order.setServing(true)
-        return doors.map(\.endpoint)
+        return hubListeners.map(\.endpoint)
     }
 
     /// Returns whether a hello is answered. A client repeats a hello that is not.
@@ -137,12 +137,12 @@ actor HubService {
             throw SharedCoreError(.invalidArgument, "The hub has no keys of its own.", at: "clients")
         }
         guard try Authenticator.shared().replace(clients, in: domain) else { return }
-        for door in doors { door.network?.cut(for: Set(clients.keys)) }
+        for hubListener in hubListeners { hubListener.network?.cut(for: Set(clients.keys)) }
     }
 
-    private func door(at endpoint: HubEndpoint) throws(MessagingError) -> Door {
+    private func hubListener(at endpoint: HubEndpoint) throws(MessagingError) -> HubListener {
         guard case .tcp(let host, let port) = endpoint.bindable, let keys = options.keys else {
-            return try Door(at: endpoint)
+            return try HubListener(at: endpoint)
         }
         let network = try NetworkEntrance(
             host: host, port: port, keys: keys, domain: domain, times: options.times,
@@ -150,8 +150,8 @@ actor HubService {
             act: { [weak self] body in
                 guard let self else { return }
                 thread.act { self.assumeIsolated { body($0) } }
-            }, at: doors.count)
-        return Door(at: endpoint, through: network)
+            }, at: hubListeners.count)
+        return HubListener(at: endpoint, through: network)
     }
 
     /// Stops listening. Received requests are dropped: clients repeat them.
@@ -172,8 +172,8 @@ actor HubService {
 
     /// Reports the hub to clients of this process: the library reports no connections there.
     private func beginNames() {
-        for door in doors {
-            if case .inproc(let name) = door.endpoint { namedRuns.append((name, NamedHubs.shared.begin(name))) }
+        for hubListener in hubListeners {
+            if case .inproc(let name) = hubListener.endpoint { namedRuns.append((name, NamedHubs.shared.begin(name))) }
         }
     }
 
@@ -187,12 +187,12 @@ actor HubService {
         follower = nil
         baton = HubBaton()
         order.setServing(false)
-        duty.isOver = true
+        pollSource.isOver = true
         // The next hub can take a name as soon as this listener is closed.
         endNames()
-        for socket in duty.sockets { thread.forget(socket.descriptor) }
-        duty.sockets = []
-        for door in doors { door.close() }
+        for socket in pollSource.sockets { thread.forget(socket.descriptor) }
+        pollSource.sockets = []
+        for hubListener in hubListeners { hubListener.close() }
         intake.removeAll()
         if options.keys != nil { try? Authenticator.shared().forget(domain) }
     }
@@ -207,17 +207,17 @@ actor HubService {
         }
         if intake.isEmpty, !isServing, heap.isDue(at: runningClock.now()) { OwnProcess.returnHeap() }
         // Requests that are not taken in must not wake the thread: it would never sleep.
-        for door in doors { door.want(!intake.isFull) }
+        for hubListener in hubListeners { hubListener.want(!intake.isFull) }
     }
 
     /// Takes in messages, and does what is due beside the answers.
     private func attend() {
         takeIn()
-        for door in doors {
+        for hubListener in hubListeners {
             var taken = 0
-            while taken < Intake.limit, let message = door.stream.next(upTo: 1) {
+            while taken < Intake.limit, let message = hubListener.stream.next(upTo: 1) {
                 taken += 1
-                answerSubscription(message, at: door)
+                answerSubscription(message, at: hubListener)
             }
         }
         while case let keys = ends.take(), !keys.isEmpty {
@@ -229,10 +229,10 @@ actor HubService {
     }
 
     private func listenToDoors() throws(SharedCoreError) {
-        duty.sockets = doors.flatMap(\.sockets)
+        pollSource.sockets = hubListeners.flatMap(\.sockets)
         do throws(SystemCallError) {
             try thread.watch(ends.descriptor)
-            for socket in duty.sockets { try thread.watch(socket.descriptor) }
+            for socket in pollSource.sockets { try thread.watch(socket.descriptor) }
         } catch {
             close()
             throw SharedCoreError(error)
@@ -241,23 +241,23 @@ actor HubService {
 
     /// Takes in messages, as many as there is room for.
     private func takeIn() {
-        firstDoor = (firstDoor + 1) % max(doors.count, 1)
-        for number in doors.indices {
-            let index = (firstDoor + number) % doors.count
-            while !intake.isFull, let message = doors[index].next() { takeIn(message, at: index) }
+        firstDoor = (firstDoor + 1) % max(hubListeners.count, 1)
+        for number in hubListeners.indices {
+            let index = (firstDoor + number) % hubListeners.count
+            while !intake.isFull, let message = hubListeners[index].next() { takeIn(message, at: index) }
         }
     }
 
-    private func takeIn(_ message: IncomingMessage, at door: Int) {
+    private func takeIn(_ message: IncomingMessage, at hubListener: Int) {
         // The library's name for the connection is the first frame.
         guard let connection = message.frames.first else { return }
-        let address = HubAddress(door: door, connection: connection)
+        let address = HubAddress(hubListener: hubListener, connection: connection)
         heap.use(message.byteCount, at: runningClock.now())
         // A message proves that the client is there, however long its answer takes.
         if let client = addresses[address], client.leaseLeft != nil, !client.mustEnd {
             client.renewLease()
             if confirm(message, of: client, at: address) {
-                doors[door].network?.release(message.byteCount, of: connection)
+                hubListeners[hubListener].network?.release(message.byteCount, of: connection)
                 return
             }
         }
@@ -287,7 +287,7 @@ actor HubService {
         var (began, taken) = (runningClock.now(), runningClock.now())
         while !isStopped, let (address, message) = intake.next() {
             await answer(message, from: address)
-            doors[address.door].network?.release(message.byteCount, of: address.connection)
+            hubListeners[address.hubListener].network?.release(message.byteCount, of: address.connection)
             let now = runningClock.now()
             intake.charge(began.duration(to: now))
             began = now
@@ -304,14 +304,14 @@ actor HubService {
                 }
             }
             // The last request of a batch may have recorded nothing.
-            if intake.isEmpty { publishNews() }
+            if intake.isEmpty { publishUpdates() }
         }
         isServing = false
     }
 
     /// The time of the next deadline.
     private var nextTurn: BootInstant? {
-        var next = nextNews
+        var next = nextUpdates
         if let nextBeacon { next = min(next ?? nextBeacon, nextBeacon) }
         if let due = heap.due, intake.isEmpty, !isServing { next = min(next ?? due, due) }
         if !baton.isEmpty || clients.values.contains(where: { $0.leaseLeft != nil }) {

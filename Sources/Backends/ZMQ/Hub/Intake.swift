@@ -36,7 +36,7 @@ struct Intake {
     /// message begin with the lowest clock, and could delay a connection with a second message for ever. In a round
     /// each connection of each key could have had a turn, so with answers of equal cost none is passed over for so
     /// long. A connection with more expensive answers may get more than its share of the time by this rule.
-    private static let patience = 2.0
+    private static let timeout = 2.0
     static let byteLimit = 64 << 20
 
     var isEmpty: Bool { count == 0 }
@@ -65,7 +65,7 @@ struct Intake {
             return firstUser == secondUser ? first.served < second.served : firstUser < secondUser
         }
         guard let overdue, let lowest else { return nil }
-        let isOverdue = lines[overdue].passedOver >= Self.patience
+        let isOverdue = lines[overdue].passedOver >= Self.timeout
         let index = isOverdue && !FailPoint.fails("hub.passedOver") ? overdue : lowest
         let turn = 1 / Double(lines.count * max(users.count, 1))
         for other in lines.indices { lines[other].passedOver += turn }

@@ -47,13 +47,13 @@ final class NetworkEntrance {
     init(
         host: String, port: UInt16, keys: CurveHubKeys, domain: String, times: ConnectionTimes, memory: ClientMemory,
         act: @escaping @Sendable (@escaping @Sendable (isolated HubService) -> Void) -> Void,
-        at door: Int
+        at hubListener: Int
     ) throws(MessagingError) {
         answerByteLimit = memory.answerByteCount
-        let streamName = "@\(domain)-\(door)-news"
+        let streamName = "@\(domain)-\(hubListener)-news"
         stream = try Self.socket(.publisher, named: streamName, keys, domain, times)
-        try Door.prepareStream(stream, newsCount: memory.newsCount)
-        try Door.bind(stream)
+        try HubListener.prepareStream(stream, updateCount: memory.updateCount)
+        try HubListener.bind(stream)
         let lineCount = Relay.LineCount()
         let handlers = Relay.Handlers(
             open: { connection in
@@ -61,22 +61,22 @@ final class NetworkEntrance {
                 // A random name: another program could bind a predictable one first.
                 let name = "@sharedcore-\(UInt64.random(in: 0 ... .max))-\(UInt64.random(in: 0 ... .max))"
                 let socket = try Self.socket(.dealer, named: name, keys, domain, times)
-                try socket.set(.sendLimit, Door.queueLimit)
+                try socket.set(.sendLimit, HubListener.queueLimit)
                 try socket.set(.receiveLimit, Wire.windowCount)
                 try socket.set(.messageByteLimit, Wire.requestByteLimit)
                 try socket.bind()
                 let handover = SocketHandover(socket: socket)
-                act { $0.lineOpened(connection, handover.socket, at: door) }
+                act { $0.lineOpened(connection, handover.socket, at: hubListener) }
                 return name
             },
-            drained: { connection in act { $0.lineDrained(connection, at: door) } },
+            drained: { connection in act { $0.lineDrained(connection, at: hubListener) } },
             closed: { connection in
                 act {
-                    $0.lineClosed(connection, at: door)
+                    $0.lineClosed(connection, at: hubListener)
                     lineCount.add(-1)
                 }
             }, lineCount: lineCount)
-        relay = try Door.taking { () throws(MessagingError) in
+        relay = try HubListener.taking { () throws(MessagingError) in
             do throws(SystemCallError) {
                 return try Relay(host: host, port: port, times: times, handlers: handlers)
             } catch {
@@ -94,7 +94,7 @@ final class NetworkEntrance {
         try socket.set(.backlog, 1_024)
         try socket.set(.handshakeInterval, handshakeMilliseconds)
         try times.set(on: socket)
-        try socket.set(.linger, Door.lingerMilliseconds)
+        try socket.set(.linger, HubListener.lingerMilliseconds)
         try socket.set(.domain, domain.utf8)
         try socket.set(.curveServer, 1)
         try socket.set(.curveSecretKey, keys.own.secretKey.utf8)

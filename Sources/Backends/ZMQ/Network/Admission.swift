@@ -23,7 +23,7 @@ struct Admission {
     /// How many such connections there may be in all, for each kind.
     static let limit = 256
     /// How long a connection keeps a place that others wait for.
-    static let patience = Duration.seconds(1)
+    static let timeout = Duration.seconds(1)
     /// The number of quarter-second intervals after which half of an address's unproved connections are forgotten.
     static let forgivingInterval = 40
     /// How many addresses with a proved key are remembered.
@@ -87,7 +87,7 @@ struct Admission {
         if isFull || places.count(where: { $0.isKnown == isKnown }) >= Self.limit {
             // The place is taken from an overdue connection: of the same address, or of the address that has the most
             // places.
-            let overdue = places.prefix { $0.since.advanced(by: Self.patience) <= now }
+            let overdue = places.prefix { $0.since.advanced(by: Self.timeout) <= now }
             let former =
                 isFull
                 ? overdue.first { $0.address == address }

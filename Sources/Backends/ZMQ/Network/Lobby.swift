@@ -110,8 +110,8 @@ struct Lobby {
     }
 
     /// Returns the connections that have taken too long.
-    func overdue(at now: BootInstant, patience: Duration) -> [Newcomer] {
-        arrivals.compactMap { newcomers[$0] }.filter { $0.since.advanced(by: patience) <= now }
+    func overdue(at now: BootInstant, timeout: Duration) -> [Newcomer] {
+        arrivals.compactMap { newcomers[$0] }.filter { $0.since.advanced(by: timeout) <= now }
     }
 }
 

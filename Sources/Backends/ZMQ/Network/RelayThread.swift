@@ -134,7 +134,7 @@ struct RelayThread: ~Copyable {
 
     mutating func closeAll() {
         for line in Array(lines.values) { close(line) }
-        for newcomer in lobby.overdue(at: clock.now(), patience: .zero) { drop(newcomer) }
+        for newcomer in lobby.overdue(at: clock.now(), timeout: .zero) { drop(newcomer) }
     }
 
     /// Remembers that a key was proved over a connection. Ignored if the connection has ended: the key may be revoked.
@@ -343,7 +343,7 @@ struct RelayThread: ~Copyable {
 
     private mutating func lookAtTime() {
         let now = clock.now()
-        for newcomer in lobby.overdue(at: now, patience: times.key) { drop(newcomer) }
+        for newcomer in lobby.overdue(at: now, timeout: times.key) { drop(newcomer) }
         for number in watched {
             guard let line = lines[number], let deadline = deadline(of: line) else {
                 watched.remove(number)

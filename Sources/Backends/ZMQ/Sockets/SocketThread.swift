@@ -17,7 +17,7 @@ internal import Synchronization
 final class SocketThread: SerialExecutor, Sendable {
     /// The actor's poll source: what to wait for, and the work after each wait. Used only by the thread that acts for
     /// the actor.
-    final class Duty {
+    final class PollSource {
         /// The sockets to wait for.
         var sockets: [Socket] = []
         /// Called before each wait, to take in messages.
@@ -76,12 +76,12 @@ final class SocketThread: SerialExecutor, Sendable {
     /// Reads the events of the descriptors. Called by the actor, in a job that may take long.
     func hear() {
         checkIsolated()
-        if let duty = state.withLock({ $0.duty })?.duty { hear(duty) }
+        if let pollSource = state.withLock({ $0.pollSource })?.pollSource { hear(pollSource) }
     }
 
-    private func hear(_ duty: Duty) {
+    private func hear(_ pollSource: PollSource) {
         while case let keys = sources.take(), !keys.isEmpty {
-            for key in keys { duty.sockets.first { UInt64($0.descriptor) == key }?.signal() }
+            for key in keys { pollSource.sockets.first { UInt64($0.descriptor) == key }?.signal() }
         }
     }
 
@@ -137,21 +137,21 @@ final class SocketThread: SerialExecutor, Sendable {
     }
 
     /// Sets the poll source, until it is over. Called by the actor only.
-    func take(_ duty: Duty) {
+    func take(_ pollSource: PollSource) {
         checkIsolated()
-        let box = SocketThreadState.DutyBox(duty: duty)
-        state.withLock { $0.duty = box }
+        let box = SocketThreadState.PollSourceBox(pollSource: pollSource)
+        state.withLock { $0.pollSource = box }
     }
 
     /// Runs `body` isolated to the actor: at once, in the place of the waiting thread; otherwise later, on the thread,
     /// in its turn. `body` must be short and must not block.
     func act(_ body: @escaping @Sendable () -> Void) {
-        guard let duty = state.withLock({ $0.takePlace() })?.duty else { return add(.body(body)) }
+        guard let pollSource = state.withLock({ $0.takePlace() })?.pollSource else { return add(.body(body)) }
         holder.store(ThreadIdentity.current.rawValue, ordering: .relaxed)
         body()
         // Sending may have consumed the changes that the sockets' descriptors have signalled.
-        let mustWake = duty.isOver || duty.hasInput()
-        let deadline = duty.isOver ? nil : duty.deadline()
+        let mustWake = pollSource.isOver || pollSource.hasInput()
+        let deadline = pollSource.isOver ? nil : pollSource.deadline()
         holder.store(0, ordering: .relaxed)
         let hasWork = state.withLock { state in
             setTimer(deadline, &state)
@@ -231,16 +231,16 @@ final class SocketThread: SerialExecutor, Sendable {
                 untouched.store(work.count - number - 1, ordering: .relaxed)
                 perform(item)
             }
-            let duty = state.withLock { $0.duty }?.duty
-            for key in changed { note(key, duty) }
+            let pollSource = state.withLock { $0.pollSource }?.pollSource
+            for key in changed { note(key, pollSource) }
             rounds = (rounds + 1) % Self.roundLimit
             if rounds > 0, state.withLock({ !$0.work.isEmpty }) { continue }
             // A job may have closed the sockets that the turn would read.
-            if let duty, !duty.isOver { duty.turn() }
-            if leave(duty) { return }
+            if let pollSource, !pollSource.isOver { pollSource.turn() }
+            if leave(pollSource) { return }
             // Only a thread that leaves waits for descriptors. One may stay for long, as while one socket always has
             // input.
-            if let duty { hear(duty) }
+            if let pollSource { hear(pollSource) }
         }
     }
 
@@ -251,22 +251,22 @@ final class SocketThread: SerialExecutor, Sendable {
         }
     }
 
-    private func note(_ key: UInt64, _ duty: Duty?) {
+    private func note(_ key: UInt64, _ pollSource: PollSource?) {
         switch key {
         case SocketThreadState.counterKey: counter.clear()
         case SocketThreadState.timerKey: timer.clear()
-        default: if let duty { hear(duty) }
+        default: if let pollSource { hear(pollSource) }
         }
     }
 
     /// Leaves the actor's place when there is no work.
-    private func leave(_ duty: Duty?) -> Bool {
-        let present = duty?.isOver == false ? duty : nil
+    private func leave(_ pollSource: PollSource?) -> Bool {
+        let present = pollSource?.isOver == false ? pollSource : nil
         let hasInput = present?.hasInput() == true
         let deadline = present?.deadline()
         holder.store(0, ordering: .relaxed)
         let (isLeft, mustOffer) = state.withLock { state in
-            if present == nil, state.duty?.duty === duty { state.duty = nil }
+            if present == nil, state.pollSource?.pollSource === pollSource { state.pollSource = nil }
             // A thread that stays may do so for long.
             if hasInput || state.hasWork { return (false, state.hasJobsForOther) }
             setTimer(deadline, &state)

@@ -17,8 +17,8 @@ struct SocketThreadState {
 
     /// Stores the poll source in the state. `@unchecked Sendable`: only the thread that acts for the actor uses its
     /// content.
-    struct DutyBox: @unchecked Sendable {
-        let duty: SocketThread.Duty
+    struct PollSourceBox: @unchecked Sendable {
+        let pollSource: SocketThread.PollSource
     }
 
     /// A thread's next step.
@@ -49,7 +49,7 @@ struct SocketThreadState {
     private(set) var work: [Work] = []
     /// Signalled descriptors that were not handled yet.
     private var changed: [UInt64] = []
-    var duty: DutyBox?
+    var pollSource: PollSourceBox?
     /// True while a thread acts for the actor.
     private var isHeld = false
     /// When the timer fires.
@@ -83,7 +83,7 @@ struct SocketThreadState {
     /// Returns how to get a thread: wake one, or start one, which counts from now on.
     private mutating func waking() -> Waking {
         // Without a poll source, a thread that runs a job is not followed by another that waits.
-        let isBusyAlone = threadCount == 1 && runner != nil && duty == nil
+        let isBusyAlone = threadCount == 1 && runner != nil && pollSource == nil
         if threadCount > 0, !isBusyAlone { return .raise }
         threadCount += 1
         return .start
@@ -91,7 +91,7 @@ struct SocketThreadState {
 
     /// True if only one thread waits: there would be none while that thread runs a job. Threads that have ended are
     /// started again when needed.
-    var needsCompanion: Bool { duty != nil && !hasCompanion }
+    var needsCompanion: Bool { pollSource != nil && !hasCompanion }
 
     mutating func addCompanion() {
         hasCompanion = true
@@ -99,10 +99,10 @@ struct SocketThreadState {
     }
 
     /// Takes the actor's place for a thread other than these; nil when it must wait for its turn.
-    mutating func takePlace() -> DutyBox? {
-        guard !isHeld, !hasWork, let duty else { return nil }
+    mutating func takePlace() -> PollSourceBox? {
+        guard !isHeld, !hasWork, let pollSource else { return nil }
         isHeld = true
-        return duty
+        return pollSource
     }
 
     /// Leaves the actor's place; returns whether there is work.
@@ -144,7 +144,7 @@ struct SocketThreadState {
             return .deliver(deliveries)
         }
         awake.removeAll { $0 == thread }
-        if duty == nil, !isHeld {
+        if pollSource == nil, !isHeld {
             threadCount -= 1
             if threadCount == 0 { hasCompanion = false }
             return .end(mustWake: threadCount > 0)

@@ -11,9 +11,9 @@ struct Reply: Hashable {
         /// The client is in the group.
         case welcome(Welcome)
         /// The result of a commit, the revision then, and the updates that the client lacks, as far as they fit.
-        case outcome(RequestOutcome, at: Revision, News)
+        case outcome(RequestOutcome, at: Revision, Updates)
         /// The revision, and the updates that the client lacks, as far as they fit.
-        case current(Revision, News)
+        case current(Revision, Updates)
         /// The state at a revision; its records follow.
         case snapshot(Revision)
         /// The request was executed; there is nothing to report.
@@ -53,17 +53,17 @@ struct Reply: Hashable {
             writer.byte(1)
             writer.integer(number)
             Self.write(welcome, to: &writer)
-        case .outcome(let outcome, let revision, let news):
+        case .outcome(let outcome, let revision, let updates):
             writer.byte(2)
             writer.integer(number)
             writer.data(outcome.payload())
             writer.integer(revision.rawValue)
-            news.write(to: &writer)
-        case .current(let revision, let news):
+            updates.write(to: &writer)
+        case .current(let revision, let updates):
             writer.byte(3)
             writer.integer(number)
             writer.integer(revision.rawValue)
-            news.write(to: &writer)
+            updates.write(to: &writer)
         case .snapshot(let revision):
             writer.byte(4)
             writer.integer(number)
@@ -141,10 +141,10 @@ struct Reply: Hashable {
         case 2:
             let outcome = try RequestOutcome(payload: try reader.slice())
             let revision = Revision(rawValue: try reader.integer())
-            return .outcome(outcome, at: revision, try News(from: &reader))
+            return .outcome(outcome, at: revision, try Updates(from: &reader))
         case 3:
             let revision = Revision(rawValue: try reader.integer())
-            return .current(revision, try News(from: &reader))
+            return .current(revision, try Updates(from: &reader))
         case 4: return .snapshot(Revision(rawValue: try reader.integer()))
         case 5: return .done
         case 6:

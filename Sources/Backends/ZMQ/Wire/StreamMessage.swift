@@ -3,7 +3,7 @@ internal import CoreAPI
 /// A hub's message to all subscribers: one frame. Its first bytes are the topic.
 enum StreamMessage: Hashable {
     /// Recorded effects.
-    case news(News, incarnation: UInt64)
+    case updates(Updates, incarnation: UInt64)
     /// The current revision, so that a loss is noticed even if no update follows it.
     case beacon(Revision, incarnation: UInt64)
     /// The echo of a subscription: the subscriber receives everything published from now on.
@@ -11,14 +11,14 @@ enum StreamMessage: Hashable {
 
     /// The topics of updates and of beacons. They sort before that of echoes, so that the library renews them first
     /// when it reconnects.
-    static let newsTopic = topic(of: .news)
+    static let updatesTopic = topic(of: .updates)
     static let beaconTopic = topic(of: .beacon)
     /// The topic of echoes, before the client's own bytes.
     static let armedTopic = UInt8(ascii: "J")
     /// The client's own bytes of an echo.
     static let armedByteCount = 16
 
-    private enum Tag: UInt8 { case news = 1, beacon }
+    private enum Tag: UInt8 { case updates = 1, beacon }
 
     /// The first byte of updates and beacons.
     private static let changeTopic = UInt8(ascii: "E")
@@ -28,10 +28,10 @@ enum StreamMessage: Hashable {
     var bytes: [UInt8] {
         var writer = ByteWriter(reserving: 64)
         switch self {
-        case .news(let news, let incarnation):
-            Self.newsTopic.forEach { writer.byte($0) }
+        case .updates(let updates, let incarnation):
+            Self.updatesTopic.forEach { writer.byte($0) }
             writer.word(incarnation)
-            news.write(to: &writer)
+            updates.write(to: &writer)
         case .beacon(let revision, let incarnation):
             Self.beaconTopic.forEach { writer.byte($0) }
             writer.word(incarnation)
@@ -53,7 +53,7 @@ enum StreamMessage: Hashable {
             let tag = Tag(rawValue: try reader.byte())
             let incarnation = try reader.word()
             switch tag {
-            case .news: return .news(try News(from: &reader), incarnation: incarnation)
+            case .updates: return .updates(try Updates(from: &reader), incarnation: incarnation)
             case .beacon: return .beacon(Revision(rawValue: try reader.integer()), incarnation: incarnation)
             case nil: throw ByteCodingError.malformed
             }

@@ -37,9 +37,9 @@ enum Wire {
     /// store (64 MiB by default), and the overhead of 1,048,576 entries.
     static let answerByteLimit = 1 << 30
     /// The largest frame of the stream that a client accepts: 64 KiB of effects, and their framing.
-    static let newsFrameByteLimit = 128 << 10
+    static let updatesFrameByteLimit = 128 << 10
     /// The bytes of effects at which an answer is full; one effect is sent regardless of its size.
-    static let newsByteCount = 256 << 10
+    static let updatesByteCount = 256 << 10
     /// The size of the largest baton, in bytes.
     static let batonByteLimit = 64 << 10
     /// How many requests a client may have in flight. The hub keeps as many results, for repeated requests.

@@ -31,7 +31,7 @@ package struct Transition: Hashable, Sendable {
     /// The conditions and operations, without the timeline's.
     package var transaction: Transaction
     /// The entries for the timeline, in the same commit; empty if there is nothing to record.
-    package var stories: [Story]
+    package var timelineEvents: [TimelineEvent]
     /// Its effect on the baton that the participant has given; nil if it has none.
     package var baton: BatonStep?
 
@@ -44,7 +44,7 @@ package struct Transition: Hashable, Sendable {
     package var place: StaticString? {
         if offersRest { return "rest.offered" }
         if baton == .offers { return "baton.offered" }
-        return switch stories.last?.kind {
+        return switch timelineEvents.last?.kind {
         case .asked: "handover.asked"
         case .rested: "rest.taken"
         case .woken: "rest.woken"
@@ -54,16 +54,16 @@ package struct Transition: Hashable, Sendable {
     }
 
     /// True if it makes the participant own.
-    package var acquires: Bool { stories.contains { $0.kind.isAcquisition } }
+    package var acquires: Bool { timelineEvents.contains { $0.kind.isAcquisition } }
 
-    package init(transaction: Transaction, stories: [Story] = []) {
+    package init(transaction: Transaction, timelineEvents: [TimelineEvent] = []) {
         self.transaction = transaction
-        self.stories = stories
+        self.timelineEvents = timelineEvents
     }
 }
 
 /// A timeline entry about a transition, before its author and its time are added. The time is that of the commit.
-package struct Story: Hashable, Sendable {
+package struct TimelineEvent: Hashable, Sendable {
     package var kind: TimelineEntry.Kind
     /// The participant's own ownership; nil for an acquisition, which gets its epoch by its own commit.
     package var epoch: Revision?

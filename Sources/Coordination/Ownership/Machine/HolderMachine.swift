@@ -98,8 +98,8 @@ package struct HolderMachine: Sendable {
         return .commit(
             Transition(
                 transaction: transaction,
-                stories: [
-                    Story(kind: .rested, epoch: owner.claim, reason: "“\(rest.record.name)” sleeps")
+                timelineEvents: [
+                    TimelineEvent(kind: .rested, epoch: owner.claim, reason: "“\(rest.record.name)” sleeps")
                 ]))
     }
 
@@ -107,7 +107,8 @@ package struct HolderMachine: Sendable {
         if let directive = answer(for: owner) { return directive }
         guard let rest = view.sleeper else {
             return release(
-                owner, stories: [Story(kind: .coreStopped, epoch: owner.claim, reason: "its process ended")],
+                owner,
+                timelineEvents: [TimelineEvent(kind: .coreStopped, epoch: owner.claim, reason: "its process ended")],
                 because: "Main ended while it rested")
         }
         let isNeeded = reason != nil || view.handover != nil || isClosing
@@ -124,7 +125,9 @@ package struct HolderMachine: Sendable {
             let reason = "Main did not resume within \(rules.wakeBound)"
             return release(
                 owner, ending: rest,
-                stories: [Story(kind: .coreGivenUp, epoch: owner.claim, from: owner.record.state, reason: reason)],
+                timelineEvents: [
+                    TimelineEvent(kind: .coreGivenUp, epoch: owner.claim, from: owner.record.state, reason: reason)
+                ],
                 because: reason)
         }
     }
@@ -145,14 +148,15 @@ package struct HolderMachine: Sendable {
         let reason = reason ?? (view.handover == nil ? .user : .handover)
         var transaction = Transaction()
         transaction.wake(rest, for: reason, in: view)
-        let story = Story(
+        let timelineEvent = TimelineEvent(
             kind: .woken, other: rest.record.epoch, bound: rules.wakeBound,
             reason: isClosing ? "its holder ends" : reason.sentence)
-        return .commit(Transition(transaction: transaction, stories: view.wake(of: rest) == nil ? [story] : []))
+        return .commit(
+            Transition(transaction: transaction, timelineEvents: view.wake(of: rest) == nil ? [timelineEvent] : []))
     }
 
     private func release(
-        _ owner: Standing<OwnerRecord>, ending rest: Standing<RestRecord>? = nil, stories: [Story],
+        _ owner: Standing<OwnerRecord>, ending rest: Standing<RestRecord>? = nil, timelineEvents: [TimelineEvent],
         because reason: String
     ) -> Directive {
         var transaction = Transaction()
@@ -167,7 +171,7 @@ package struct HolderMachine: Sendable {
         transaction.delete(OwnershipKey.critical)
         transaction.delete(OwnershipKey.activities)
         transaction.delete(OwnershipKey.moving)
-        let released = Story(kind: .released, epoch: owner.claim, from: owner.record.state, reason: reason)
-        return .commit(Transition(transaction: transaction, stories: stories + [released]))
+        let released = TimelineEvent(kind: .released, epoch: owner.claim, from: owner.record.state, reason: reason)
+        return .commit(Transition(transaction: transaction, timelineEvents: timelineEvents + [released]))
     }
 }

@@ -66,7 +66,7 @@ extension OwnershipMachine {
         if case .ends(let end) = transition.baton, miss == .unknown { given?.unclearEnd = end }
         if transition.offersRest, miss != .refused { hasOffered = true }
         // Without this entry, the timeline would show the next core of this participant as running beside the lost one.
-        if transition.transaction.operations.isEmpty { untold = transition.stories.first }
+        if transition.transaction.operations.isEmpty { untold = transition.timelineEvents.first }
     }
 
     /// Records that the participant has ended and cannot follow the group any more.
@@ -85,7 +85,8 @@ extension OwnershipMachine {
         transition.transaction.require(.absent(OwnershipKey.baton))
         transition.transaction.put(
             OwnershipKey.baton, given.record.bytes, lifetime: .expiring(after: given.lifetime * 2))
-        transition.stories.insert(Story(kind: .batonOffered, epoch: epoch, reason: given.record.title), at: 0)
+        transition.timelineEvents.insert(
+            TimelineEvent(kind: .batonOffered, epoch: epoch, reason: given.record.title), at: 0)
         transition.baton = .offers
     }
 
@@ -129,8 +130,8 @@ extension OwnershipMachine {
             return nil
         }
         transition.baton = .ends(.expired)
-        transition.stories = [
-            Story(
+        transition.timelineEvents = [
+            TimelineEvent(
                 kind: .batonExpired, epoch: standing.record.epoch,
                 reason: "\(standing.record.title): no owner has used it")
         ]

@@ -114,11 +114,11 @@ extension OwnershipMachine {
         to challenge: Standing<ChallengeRecord>, of process: ProcessIdentity?, in watched: inout WatchedClaim,
         at now: BootInstant
     ) -> Life {
-        var patience = watched.patience ?? RunningTime(from: now)
-        patience.count(to: now)
-        watched.patience = patience
+        var waitingTime = watched.waitingTime ?? RunningTime(from: now)
+        waitingTime.count(to: now)
+        watched.waitingTime = waitingTime
         let reminder = rules.answerBound / 2
-        if challenge.record.first == nil, patience.elapsed >= reminder {
+        if challenge.record.first == nil, waitingTime.elapsed >= reminder {
             // The wake-up of the first challenge may have been lost; a second one costs the holder nothing.
             return .act(self.challenge(challenge.record.claim, again: challenge.revision))
         }
@@ -126,38 +126,38 @@ extension OwnershipMachine {
         if challenge.record.first != nil {
             // If the store refused the reminder for long, it is written late. The holder may learn of the challenge
             // only by it, so its time counts from the reminder.
-            let remindedAt = min(watched.remindedAt ?? patience.elapsed, patience.elapsed)
+            let remindedAt = min(watched.remindedAt ?? waitingTime.elapsed, waitingTime.elapsed)
             watched.remindedAt = remindedAt
             bound = max(rules.answerBound, remindedAt + reminder)
         }
-        guard patience.elapsed >= bound else {
-            wake(at: patience.nextCount(limit: bound))
+        guard waitingTime.elapsed >= bound else {
+            wake(at: waitingTime.nextCount(limit: bound))
             return .unknown
         }
         if let process, watched.wasSeenStopped == nil {
             return .act(.examine(process, claim: challenge.record.claim))
         }
         let busyBound = rules.busyAnswerBound + (watched.lease ?? .zero)
-        if let process, watched.wasSeenStopped == false, patience.elapsed < busyBound {
+        if let process, watched.wasSeenStopped == false, waitingTime.elapsed < busyBound {
             // A process that ran at an earlier check may be stopped now.
-            let isAnew = patience.elapsed < watched.lastExamination
+            let isAnew = waitingTime.elapsed < watched.lastExamination
             let next = isAnew ? rules.answerBound : watched.lastExamination + rules.answerBound
-            if patience.elapsed >= next { return .act(.examine(process, claim: challenge.record.claim)) }
-            wake(at: patience.nextCount(limit: min(next, busyBound)))
+            if waitingTime.elapsed >= next { return .act(.examine(process, claim: challenge.record.claim)) }
+            wake(at: waitingTime.nextCount(limit: min(next, busyBound)))
             return .unknown
         }
         return .absent(
             Silence(
                 challenge: challenge.revision, answer: view.answer?.revision,
-                waited: .milliseconds(patience.elapsed.wholeMilliseconds)))
+                waited: .milliseconds(waitingTime.elapsed.wholeMilliseconds)))
     }
 
     /// Records the state of a silent holder's process. A process that cannot be seen counts as stopped, unless its
     /// session has a lease: it may be cut off and still run.
     package mutating func examined(_ claim: Revision, isStopped: Bool?) {
-        guard let watched, watched.claim == claim, let patience = watched.patience else { return }
+        guard let watched, watched.claim == claim, let waitingTime = watched.waitingTime else { return }
         self.watched?.wasSeenStopped = isStopped ?? (watched.lease == nil)
-        self.watched?.lastExamination = patience.elapsed
+        self.watched?.lastExamination = waitingTime.elapsed
     }
 
     private func challenge(_ claim: Revision, again first: Revision? = nil) -> Directive {
@@ -199,7 +199,7 @@ package struct WatchedClaim: Hashable, Sendable {
     /// True if the holder has made a challenge since the wait began.
     package var hasChallenged = false
     /// How long a challenge has stood unanswered.
-    package var patience: RunningTime?
+    package var waitingTime: RunningTime?
     /// How long it had when it was repeated.
     package var remindedAt: Duration?
     /// True if the process was seen stopped after the challenge had been unanswered long enough; nil before the check.
@@ -209,7 +209,7 @@ package struct WatchedClaim: Hashable, Sendable {
 
     /// Records that no challenge is unanswered any more.
     fileprivate mutating func endSilence() {
-        patience = nil
+        waitingTime = nil
         remindedAt = nil
         wasSeenStopped = nil
     }

@@ -105,7 +105,7 @@ extension OwnershipMachine {
     /// Stops a core that its participant no longer wants, also while another directive is carried out.
     package mutating func stopUnwanted(at now: BootInstant) -> Directive? {
         guard let core, core.mayRun, core.epoch == holding?.epoch, !isAtRest, !wantsRest,
-            case .nothing(let reason) = wish
+            case .nothing(let reason) = goal
         else { return nil }
         return stop(core, for: reason.request, because: reason.sentence, at: now)
     }
@@ -126,16 +126,16 @@ extension OwnershipMachine {
             }
             self.core = nil
             let reason = "it did not stop within \(rules.stopTimeout) of being fenced"
-            return tell(Story(kind: .coreGivenUp, epoch: core.epoch, reason: reason))
+            return tell(TimelineEvent(kind: .coreGivenUp, epoch: core.epoch, reason: reason))
         case .ended:
             self.core = nil
-            return tell(Story(kind: .coreStopped, epoch: core.epoch, reason: "it was fenced"))
+            return tell(TimelineEvent(kind: .coreStopped, epoch: core.epoch, reason: "it was fenced"))
         }
     }
 
     /// Returns the directive for a timeline entry that belongs to no transition.
-    func tell(_ story: Story) -> Directive {
-        .commit(Transition(transaction: Transaction(), stories: [story]))
+    func tell(_ timelineEvent: TimelineEvent) -> Directive {
+        .commit(Transition(transaction: Transaction(), timelineEvents: [timelineEvent]))
     }
 
     /// Remembers when a request for hand-over was seen first.
@@ -149,7 +149,7 @@ extension OwnershipMachine {
 
     /// Why the core may not go on, for the core and for people; nil while it may.
     private mutating func reasonToStop(at now: BootInstant) -> (request: StopRequest, sentence: String)? {
-        if case .nothing(let reason) = wish { return (reason.request, reason.sentence) }
+        if case .nothing(let reason) = goal { return (reason.request, reason.sentence) }
         guard let handover = view.handover, let hearing, !myself.isMain || handover.record.takesOverMain else {
             return nil
         }
@@ -195,17 +195,18 @@ extension OwnershipMachine {
         return .commit(
             Transition(
                 transaction: transaction,
-                stories: [
-                    Story(
+                timelineEvents: [
+                    TimelineEvent(
                         kind: .stateChanged, epoch: holding.epoch, from: owner.record.state, to: state, reason: reason)
                 ]))
     }
 
     private mutating func release(_ owner: Standing<OwnerRecord>, because reason: String) -> Directive {
-        var stories: [Story] = []
-        if core != nil { stories.append(Story(kind: .coreStopped, epoch: owner.claim, reason: reason)) }
-        stories.append(Story(kind: .released, epoch: owner.claim, from: owner.record.state, reason: reason))
-        return release(owner, telling: stories)
+        var timelineEvents: [TimelineEvent] = []
+        if core != nil { timelineEvents.append(TimelineEvent(kind: .coreStopped, epoch: owner.claim, reason: reason)) }
+        timelineEvents.append(
+            TimelineEvent(kind: .released, epoch: owner.claim, from: owner.record.state, reason: reason))
+        return release(owner, telling: timelineEvents)
     }
 
     /// Releases although the core still runs.
@@ -215,21 +216,23 @@ extension OwnershipMachine {
         return release(
             owner,
             telling: [
-                Story(kind: .coreGivenUp, epoch: owner.claim, from: owner.record.state, reason: "\(late): \(reason)"),
-                Story(kind: .released, epoch: owner.claim, from: owner.record.state, reason: reason),
+                TimelineEvent(
+                    kind: .coreGivenUp, epoch: owner.claim, from: owner.record.state, reason: "\(late): \(reason)"),
+                TimelineEvent(kind: .released, epoch: owner.claim, from: owner.record.state, reason: reason),
             ])
     }
 
-    private mutating func release(_ owner: Standing<OwnerRecord>, telling stories: [Story]) -> Directive {
+    private mutating func release(_ owner: Standing<OwnerRecord>, telling timelineEvents: [TimelineEvent]) -> Directive
+    {
         core = nil
-        noteRelease(telling: stories)
+        noteRelease(telling: timelineEvents)
         var transaction = Transaction()
         transaction.require(.revision(OwnershipKey.owner, owner.revision))
         transaction.delete(OwnershipKey.owner)
         transaction.delete(OwnershipKey.critical)
         transaction.delete(OwnershipKey.activities)
         transaction.delete(OwnershipKey.moving)
-        var transition = Transition(transaction: transaction, stories: stories)
+        var transition = Transition(transaction: transaction, timelineEvents: timelineEvents)
         offer(with: owner.claim, in: &transition)
         return .commit(transition)
     }

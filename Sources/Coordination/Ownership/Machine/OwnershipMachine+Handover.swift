@@ -15,11 +15,11 @@ extension OwnershipMachine {
         var wait =
             handoverWait
             ?? HandoverWait(
-                handover: handover.claim, epoch: owner.claim, patience: RunningTime(from: now))
+                handover: handover.claim, epoch: owner.claim, waitingTime: RunningTime(from: now))
         if wait.handover != handover.claim || wait.epoch != owner.claim {
-            wait = HandoverWait(handover: handover.claim, epoch: owner.claim, patience: RunningTime(from: now))
+            wait = HandoverWait(handover: handover.claim, epoch: owner.claim, waitingTime: RunningTime(from: now))
         }
-        wait.patience.count(to: now)
+        wait.waitingTime.count(to: now)
         defer { handoverWait = wait }
 
         // An owner that answered before the take-over was announced keeps its time.
@@ -29,22 +29,22 @@ extension OwnershipMachine {
         }
         if wait.enforcement == .notYet {
             let limit = handoverLimit(of: owner)
-            let activities = activities(holdingUp: owner, after: wait.patience.elapsed)
+            let activities = activities(holdingUp: owner, after: wait.waitingTime.elapsed)
             // Only if that changes something: it restarts the owner's time.
             if insists, activities != nil { return insist(in: handover) }
             // The owner's time to hand over begins when it is first seen without activities, not when it was last seen
             // busy: it had no reason to stop in between.
-            let idleSince = activities == nil ? wait.idleSince ?? wait.patience.elapsed : nil
+            let idleSince = activities == nil ? wait.idleSince ?? wait.waitingTime.elapsed : nil
             wait.idleSince = idleSince
             // The limit never gets shorter: an owner that leaves its critical section early must still stop its core.
-            wait.limit = max(wait.limit, (idleSince ?? wait.patience.elapsed) + limit)
+            wait.limit = max(wait.limit, (idleSince ?? wait.waitingTime.elapsed) + limit)
             if owner.record.state == .stopping, wait.stopLimit == nil {
-                wait.stopLimit = wait.patience.elapsed + rules.stopTimeout
+                wait.stopLimit = wait.waitingTime.elapsed + rules.stopTimeout
             }
             wait.failure = "it did not hand over within \(wait.limit)"
             if let activities {
                 switch self.wait(
-                    forAnswersOf: owner, until: activities.bound, orSilentFrom: limit, in: wait.patience, at: now)
+                    forAnswersOf: owner, until: activities.bound, orSilentFrom: limit, in: wait.waitingTime, at: now)
                 {
                 case .act(let directive): return directive
                 case .unknown, .proved: return nil
@@ -53,18 +53,19 @@ extension OwnershipMachine {
                 wait.failure = "it did not answer a challenge within \(wait.silence?.waited ?? rules.answerBound)"
             } else if let stopLimit = wait.stopLimit {
                 switch self.wait(
-                    forAnswersOf: owner, until: max(wait.limit, stopLimit), orSilentFrom: wait.limit, in: wait.patience,
+                    forAnswersOf: owner, until: max(wait.limit, stopLimit), orSilentFrom: wait.limit,
+                    in: wait.waitingTime,
                     at: now)
                 {
                 case .act(let directive): return directive
                 case .unknown, .proved: return nil
                 case .absent: break
                 }
-                if wait.patience.elapsed >= stopLimit {
+                if wait.waitingTime.elapsed >= stopLimit {
                     wait.failure = "its core did not stop within \(rules.stopTimeout)"
                 }
-            } else if wait.patience.elapsed < wait.limit {
-                self.wake(at: wait.patience.nextCount(limit: wait.limit))
+            } else if wait.waitingTime.elapsed < wait.limit {
+                self.wake(at: wait.waitingTime.nextCount(limit: wait.limit))
                 return remind(owner, at: now)
             }
         }
@@ -82,14 +83,14 @@ extension OwnershipMachine {
     /// - Returns: ``Life/absent(_:)`` when its time is over, even if it has answered.
     private mutating func wait(
         forAnswersOf owner: Standing<OwnerRecord>, until end: Duration, orSilentFrom silent: Duration,
-        in patience: RunningTime, at now: BootInstant
+        in waitingTime: RunningTime, at now: BootInstant
     ) -> Life {
-        let elapsed = patience.elapsed
+        let elapsed = waitingTime.elapsed
         guard elapsed < end else {
             return .absent(Silence(challenge: view.revision, answer: nil, waited: rules.answerBound))
         }
         guard elapsed >= silent / 2 else {
-            wake(at: patience.nextCount(limit: silent / 2))
+            wake(at: waitingTime.nextCount(limit: silent / 2))
             return .unknown
         }
         let life = life(
@@ -98,8 +99,8 @@ extension OwnershipMachine {
         switch life {
         case .act: return life
         case .absent where elapsed >= silent: return life
-        case .absent: wake(at: patience.nextCount(limit: silent))
-        case .unknown, .proved: wake(at: patience.nextCount(limit: end))
+        case .absent: wake(at: waitingTime.nextCount(limit: silent))
+        case .unknown, .proved: wake(at: waitingTime.nextCount(limit: end))
         }
         return .unknown
     }
@@ -125,7 +126,7 @@ extension OwnershipMachine {
     ///
     /// A request that insists is never replaced, so two Mains do not replace each other's requests without end.
     private func isPatient(_ handover: Standing<HandoverRecord>, with owner: Standing<OwnerRecord>) -> Bool {
-        wish == .takeOver && insists && !handover.record.insists && !handover.record.isKilling
+        goal == .takeOver && insists && !handover.record.insists && !handover.record.isKilling
             && owner.record.state != .stopping && view.activities(of: owner.claim) != nil
     }
 
@@ -135,7 +136,7 @@ extension OwnershipMachine {
         record.insists = true
         return write(
             record, provided: [.epoch(OwnershipKey.handover, handover.claim)],
-            telling: Story(
+            telling: TimelineEvent(
                 kind: .asked, other: view.owner?.claim, from: view.owner?.record.state,
                 bound: rules.handoverTimeout, reason: "it does not wait for the owner's activities"))
     }
@@ -144,13 +145,14 @@ extension OwnershipMachine {
     ///   kinds.
     private func write(
         _ request: HandoverRecord, taking takes: [String]? = nil, replacing former: Standing<HandoverRecord>? = nil,
-        provided guards: [Transaction.Guard], waking rest: Standing<RestRecord>? = nil, telling story: Story
+        provided guards: [Transaction.Guard], waking rest: Standing<RestRecord>? = nil,
+        telling timelineEvent: TimelineEvent
     ) -> Directive {
         var transaction = Transaction(guards: guards)
-        var stories = [story]
+        var timelineEvents = [timelineEvent]
         if let rest, view.wake(of: rest) == nil {
             transaction.wake(rest, for: .handover, in: view)
-            stories.insert(self.story(ofWaking: rest, for: .handover), at: 0)
+            timelineEvents.insert(self.timelineEvent(ofWaking: rest, for: .handover), at: 0)
         }
         // Deleting first gives the entry a new creation revision, and so a new claim.
         if former != nil { transaction.delete(OwnershipKey.handover) }
@@ -163,7 +165,7 @@ extension OwnershipMachine {
                     OwnershipKey.takes, TakesRecord(reach: myself.reach, kinds: takes).bytes, lifetime: .session)
             }
         }
-        return .commit(Transition(transaction: transaction, stories: stories))
+        return .commit(Transition(transaction: transaction, timelineEvents: timelineEvents))
     }
 
     /// Records that the process of an owner was sent the signal, or why it could not be.
@@ -199,14 +201,14 @@ extension OwnershipMachine {
         // The owner may leave the section before this participant reads again.
         granted = (owner.claim, grantedBound(of: owner))
         let record = HandoverRecord(
-            name: myself.name, askedAt: now, deadline: rules.handoverTimeout, takesOverMain: wish == .takeOver,
+            name: myself.name, askedAt: now, deadline: rules.handoverTimeout, takesOverMain: goal == .takeOver,
             process: myself.process, insists: insists)
         let before = former.map { Transaction.Guard.revision(OwnershipKey.handover, $0.revision) }
         return write(
             record, taking: rules.takesBatons, replacing: former,
             provided: [.revision(OwnershipKey.owner, owner.revision), before ?? .absent(OwnershipKey.handover)],
             waking: view.sleeper,
-            telling: Story(
+            telling: TimelineEvent(
                 kind: .asked, other: owner.claim, from: owner.record.state, bound: rules.handoverTimeout,
                 reason: reasonToAsk(owner, replacing: former)))
     }
@@ -214,7 +216,7 @@ extension OwnershipMachine {
     private func reasonToAsk(
         _ owner: Standing<OwnerRecord>, replacing former: Standing<HandoverRecord>?
     ) -> String {
-        var reason = wish == .takeOver ? "it was told to take over" : "a Main takes the core from an Executor"
+        var reason = goal == .takeOver ? "it was told to take over" : "a Main takes the core from an Executor"
         if let former { reason += " before “\(former.record.name)”" }
         guard let activities = view.activities(of: owner.claim)?.activities else { return reason }
         let work = activities.map { $0.describe() }.joined(separator: ", ")
@@ -239,13 +241,13 @@ extension OwnershipMachine {
             record.isKilling = true
             return write(
                 record, provided: asked + [.revision(OwnershipKey.owner, owner.revision)],
-                telling: Story(
+                telling: TimelineEvent(
                     kind: .killed, other: owner.claim, from: owner.record.state, reason: wait.failure))
         case .killed:
-            var patience = wait.afterKill ?? RunningTime(from: now)
-            patience.count(to: now)
-            wait.afterKill = patience
-            guard patience.elapsed < rules.killBound else {
+            var waitingTime = wait.afterKill ?? RunningTime(from: now)
+            waitingTime.count(to: now)
+            wait.afterKill = waitingTime
+            guard waitingTime.elapsed < rules.killBound else {
                 wait.enforcement = .impossible("its process did not end within \(rules.killBound) of being killed")
                 return .look
             }
@@ -264,12 +266,14 @@ extension OwnershipMachine {
                 {
                 case .act(let directive): return directive
                 case .unknown:
-                    if let patience = watched?.patience, patience.elapsed >= rules.answerBound { wait.isOverdue = true }
+                    if let waitingTime = watched?.waitingTime, waitingTime.elapsed >= rules.answerBound {
+                        wait.isOverdue = true
+                    }
                     return nil
                 case .proved where wait.isOverdue && !wait.isHeardAgain:
                     // The owner receives the request only now. Its time begins anew, once.
                     wait.isHeardAgain = true
-                    wait.patience = RunningTime(from: now)
+                    wait.waitingTime = RunningTime(from: now)
                     (wait.limit, wait.idleSince, wait.stopLimit, wait.enforcement) = (.zero, nil, nil, .notYet)
                     return .look
                 case .proved, .absent: break
@@ -329,7 +333,7 @@ package struct HandoverWait: Hashable, Sendable {
     package let handover: Revision
     /// The ownership that is waited for.
     package let epoch: Revision
-    package var patience: RunningTime
+    package var waitingTime: RunningTime
     /// How long the owner has.
     package var limit = Duration.zero
     /// The part of the wait that had passed when the owner was first seen without an activity; nil while it is busy.

@@ -49,7 +49,7 @@ extension OwnershipMachine {
             // Answer first: after an offer that is withdrawn and made again, a challenge would wait for its answer
             // twice as long.
             if let directive = answer() { return .act(directive) }
-            guard wish == .own, reasonNotToRest == nil else {
+            guard goal == .own, reasonNotToRest == nil else {
                 wantsRest = false
                 return .isAwake
             }
@@ -61,20 +61,20 @@ extension OwnershipMachine {
             // Its ownership has ended. If no participant owns, this Main has precedence.
             wantsRest = false
             guard view.owner == nil else { return .act(end(rest)) }
-            if !wish.wantsOwnership || view.handover.map({ $0.session != myself.session }) == true {
+            if !goal.wantsOwnership || view.handover.map({ $0.session != myself.session }) == true {
                 // The steps before this one stop the core.
                 return core == nil ? .act(end(rest)) : .waits
             }
             return .act(acquire(at: now, because: "its holder ended while it rested"))
         }
         if let directive = answer() { return .act(directive) }
-        var patience = offered ?? RunningTime(from: now)
-        patience.count(to: now)
-        offered = patience
-        guard wantsRest, wish == .own, view.handover == nil, patience.elapsed < rules.offerBound else {
+        var waitingTime = offered ?? RunningTime(from: now)
+        waitingTime.count(to: now)
+        offered = waitingTime
+        guard wantsRest, goal == .own, view.handover == nil, waitingTime.elapsed < rules.offerBound else {
             return .act(end(rest, requiring: view.owner))
         }
-        wake(at: patience.nextCount(limit: rules.offerBound))
+        wake(at: waitingTime.nextCount(limit: rules.offerBound))
         return .waits
     }
 
@@ -111,7 +111,7 @@ extension OwnershipMachine {
         offered = nil
         guard let owner = view.owner else { return .isAwake }
         let wake = view.wake(of: rest)
-        if wake == nil, wantsRest, wish == .own {
+        if wake == nil, wantsRest, goal == .own {
             let nextLook = lastLook.advanced(by: rules.restInterval)
             guard nextLook <= now else {
                 nextStep = nextLook
@@ -134,7 +134,7 @@ extension OwnershipMachine {
             .commit(
                 Transition(
                     transaction: transaction,
-                    stories: [Story(kind: .resumed, epoch: owner.claim, reason: reason.sentence)])))
+                    timelineEvents: [TimelineEvent(kind: .resumed, epoch: owner.claim, reason: reason.sentence)])))
     }
 
     // MARK: - Another Main that rests
@@ -143,12 +143,12 @@ extension OwnershipMachine {
     func wake(_ rest: Standing<RestRecord>, for reason: Wake) -> Directive {
         var transaction = Transaction()
         transaction.wake(rest, for: reason, in: view)
-        let stories = view.wake(of: rest) == nil ? [story(ofWaking: rest, for: reason)] : []
-        return .commit(Transition(transaction: transaction, stories: stories))
+        let timelineEvents = view.wake(of: rest) == nil ? [timelineEvent(ofWaking: rest, for: reason)] : []
+        return .commit(Transition(transaction: transaction, timelineEvents: timelineEvents))
     }
 
-    func story(ofWaking rest: Standing<RestRecord>, for reason: Wake) -> Story {
-        Story(kind: .woken, other: rest.record.epoch, bound: rules.wakeBound, reason: reason.sentence)
+    func timelineEvent(ofWaking rest: Standing<RestRecord>, for reason: Wake) -> TimelineEvent {
+        TimelineEvent(kind: .woken, other: rest.record.epoch, bound: rules.wakeBound, reason: reason.sentence)
     }
 
     /// Wakes a Main that rests, and waits for its resume. Returns `isAwake` when its time is over.
@@ -181,7 +181,7 @@ extension OwnershipMachine {
         case .isAwake:
             let reason = "Main did not resume within \(rules.wakeBound)"
             return acquire(
-                at: now, after: [Story(kind: .coreGivenUp, epoch: rest.record.epoch, reason: reason)],
+                at: now, after: [TimelineEvent(kind: .coreGivenUp, epoch: rest.record.epoch, reason: reason)],
                 because: "\(reason), and its holder has ended")
         }
     }

@@ -29,7 +29,7 @@ extension OwnershipMachine {
 
     /// Returns true if this participant asks an owner to hand over, instead of waiting until it releases.
     func asks(_ owner: Standing<OwnerRecord>) -> Bool {
-        owner.record.role == .main ? wish == .takeOver : myself.isMain
+        owner.record.role == .main ? goal == .takeOver : myself.isMain
     }
 
     /// Withdraws a request for hand-over that is no longer wanted.
@@ -45,7 +45,7 @@ extension OwnershipMachine {
         return .commit(
             Transition(
                 transaction: transaction,
-                stories: [Story(kind: .problem, reason: "it does not ask for ownership any more")]))
+                timelineEvents: [TimelineEvent(kind: .problem, reason: "it does not ask for ownership any more")]))
     }
 
     /// Makes the group reap its ended sessions when the holder of a claim is met, and now and then while it is waited
@@ -77,7 +77,7 @@ extension OwnershipMachine {
     }
 
     /// Acquires a free ownership, and removes the record of a rest.
-    func acquire(at now: BootInstant, after stories: [Story] = [], because reason: String) -> Directive {
+    func acquire(at now: BootInstant, after timelineEvents: [TimelineEvent] = [], because reason: String) -> Directive {
         var transaction = Transaction()
         transaction.require(.absent(OwnershipKey.owner))
         requireHandover(in: &transaction)
@@ -86,7 +86,9 @@ extension OwnershipMachine {
         return .commit(
             Transition(
                 transaction: transaction,
-                stories: stories + [Story(kind: .acquired, to: .starting, bound: lease?.duration, reason: reason)]))
+                timelineEvents: timelineEvents + [
+                    TimelineEvent(kind: .acquired, to: .starting, bound: lease?.duration, reason: reason)
+                ]))
     }
 
     /// Waits for an owner that is not asked to hand over. A frozen owner is superseded.
@@ -104,7 +106,7 @@ extension OwnershipMachine {
         let isHeld = view.holder?.session == owner.session
         let isRefusing =
             owner.record.role == .main && !waitsItsTurn
-            && (isHeld ? wish == .insist && view.sleeper != nil : wish == .insist || myself.isMain)
+            && (isHeld ? goal == .insist && view.sleeper != nil : goal == .insist || myself.isMain)
         switch life(
             of: owner.claim, by: owner.session, in: owner.record.process, lease: leaseToWaitFor(owner),
             isUrgent: isRefusing, at: now)
@@ -127,14 +129,14 @@ extension OwnershipMachine {
             }
             return supersede(
                 owner, at: now, provided: unanswered(silence), as: .unanswered,
-                after: [Story(kind: .challenged, other: owner.claim, bound: silence.waited, reason: "")],
+                after: [TimelineEvent(kind: .challenged, other: owner.claim, bound: silence.waited, reason: "")],
                 because: "a challenge was not answered within \(silence.waited); its core may still run")
         }
     }
 
     /// Waits for a Main that has requested ownership while there is no owner; removes the request of a frozen Main.
     package mutating func wait(for handover: Standing<HandoverRecord>, at now: BootInstant) -> Directive? {
-        let isRefusing = !waitsItsTurn && (wish == .insist || (myself.isMain && wish == .own))
+        let isRefusing = !waitsItsTurn && (goal == .insist || (myself.isMain && goal == .own))
         switch life(
             of: handover.claim, by: handover.session, in: handover.record.process, isUrgent: isRefusing, at: now)
         {
@@ -154,8 +156,8 @@ extension OwnershipMachine {
             return .commit(
                 Transition(
                     transaction: transaction,
-                    stories: [
-                        Story(
+                    timelineEvents: [
+                        TimelineEvent(
                             kind: .problem,
                             reason:
                                 "“\(handover.record.name)” asked for ownership and did not answer a challenge within "
@@ -167,7 +169,7 @@ extension OwnershipMachine {
     /// Replaces an owner by a newer epoch, in one commit.
     package func supersede(
         _ owner: Standing<OwnerRecord>, at now: BootInstant, provided conditions: [Transaction.Guard],
-        as end: OwnershipEndReason, after stories: [Story] = [], because reason: String
+        as end: OwnershipEndReason, after timelineEvents: [TimelineEvent] = [], because reason: String
     ) -> Directive {
         var transaction = Transaction()
         // A rest changes the revision of the owner's entry but not its claim, so the guard is on the revision.
@@ -184,8 +186,8 @@ extension OwnershipMachine {
         return .commit(
             Transition(
                 transaction: transaction,
-                stories: stories + [
-                    Story(
+                timelineEvents: timelineEvents + [
+                    TimelineEvent(
                         kind: .tookOver, to: .starting,
                         previous: PreviousOwnership(epoch: owner.claim, end: end), bound: lease?.duration,
                         reason: reason)

@@ -16,7 +16,7 @@ package struct OwnershipMachine: Sendable {
     /// The known state of the store.
     package var view = OwnershipView()
     /// The participant's goal.
-    package var wish = Wish.nothing(because: .nothingAsked)
+    package var goal = OwnershipGoal.nothing(because: .nothingAsked)
     /// True if a request of this Main does not wait for the owner's activities.
     package var insists = false
     /// True if this participant waits for its turn behind a Main that answers challenges, instead of being refused.
@@ -26,7 +26,7 @@ package struct OwnershipMachine: Sendable {
     /// The core that was cut off and given up, for as long as it runs: no other is started beside it.
     package var leftover: Revision?
     /// The end of a core that lost its ownership, if the store did not take it: it is written to the timeline again.
-    package var untold: Story?
+    package var untold: TimelineEvent?
     /// The baton that was given here, until its core knows what became of it.
     package var given: GivenBaton?
     /// The ownership that this participant holds.
@@ -86,7 +86,7 @@ package struct OwnershipMachine: Sendable {
         /// The revision of its acquisition.
         package let epoch: Revision
         /// The timeline entries of its end, once the end is decided.
-        package var ending: [Story]?
+        package var ending: [TimelineEvent]?
         /// True while its release is under way.
         package var isReleasing = false
         /// Since when the store refuses its release.
@@ -104,9 +104,9 @@ package struct OwnershipMachine: Sendable {
             return nil
         }
         retryAt = nil
-        if let story = untold {
+        if let timelineEvent = untold {
             untold = nil
-            return tell(story)
+            return tell(timelineEvent)
         }
         switch rest(at: now) {
         case .act(let directive): return directive
@@ -155,13 +155,13 @@ package struct OwnershipMachine: Sendable {
         nextStep = min(nextStep, instant)
     }
 
-    package mutating func noteRelease(telling ending: [Story]) {
+    package mutating func noteRelease(telling ending: [TimelineEvent]) {
         holding?.ending = ending
         holding?.isReleasing = true
     }
 
     /// True if it waits for another participant, with a deadline somewhere.
-    package var isWaiting: Bool { holding == nil && wish.wantsOwnership }
+    package var isWaiting: Bool { holding == nil && goal.wantsOwnership }
 
     /// The interval of reads without a wake-up. It is long for a Main that owns, possibly for weeks, and for a
     /// participant that waits behind a Main, since each read wakes the process. All others end soon (contract C4, C13).
@@ -174,7 +174,7 @@ package struct OwnershipMachine: Sendable {
     /// Returns true if a refusal applies to the present goal and its caller still waits. An outdated refusal would keep
     /// all other callers here from owning.
     private func stands(_ refusal: Refusal) -> Bool {
-        guard myself.isMain ? wish.wantsOwnership : wish == .insist else { return false }
+        guard myself.isMain ? goal.wantsOwnership : goal == .insist else { return false }
         if let owner = refusal.owner { return view.owner?.claim == owner.claim }
         return view.handover?.session == refusal.session
     }

@@ -10,38 +10,41 @@ enum BatonCases {
         "a call moves to a Main that takes it, where both are on one machine or its bytes are enough; else Main waits"
     ) { context in
         var isCarried = false
-        try await context.withTroupe { troupe in
-            let (executor, main) = try await busyPair(troupe)
-            isCarried = try await carriesBytes(troupe)
-            guard try await isOneMachine(troupe) else {
+        try await context.withTestCluster { testCluster in
+            let (executor, main) = try await busyPair(testCluster)
+            isCarried = try await carriesBytes(testCluster)
+            guard try await isOneMachine(testCluster) else {
                 try await main.tell("start")
                 try await eventually("Main has asked") {
-                    try await troupe.observer.get(OwnershipKey.handover) != nil
+                    try await testCluster.observer.get(OwnershipKey.handover) != nil
                 }
                 try expect(try await executor.tell("callIs ring hungUp"), is: "written", "the end of the call")
                 return try expect(try await main.tell("started").hasPrefix("owns "), "Main owns then")
             }
-            try await moves(from: executor, to: main, in: troupe)
+            try await moves(from: executor, to: main, in: testCluster)
         }
         guard isCarried else { return }
-        try await context.withTroupe { troupe in
-            let (executor, main) = try await busyPair(troupe, "bytes")
-            try await moves(from: executor, to: main, in: troupe)
+        try await context.withTestCluster { testCluster in
+            let (executor, main) = try await busyPair(testCluster, "bytes")
+            try await moves(from: executor, to: main, in: testCluster)
         }
     }
 
     /// Returns an Executor with a call that can move, and a Main that has not started.
     private static func busyPair(
-        _ troupe: Troupe, _ need: String = "", executor settings: String = "", main mainSettings: String = "takes"
-    ) async throws -> (executor: Player, main: Player) {
-        let executor = try await troupe.owningExecutor("executor", settings, apart: true)
-        let main = try await troupe.main("main", mainSettings, apart: true)
+        _ testCluster: TestCluster, _ need: String = "", executor settings: String = "",
+        main mainSettings: String = "takes"
+    ) async throws -> (executor: TestParticipant, main: TestParticipant) {
+        let executor = try await testCluster.owningExecutor("executor", settings, apart: true)
+        let main = try await testCluster.main("main", mainSettings, apart: true)
         try expect(try await executor.tell("moving ring answered \(need)"), is: "written", "the call")
         return (executor, main)
     }
 
-    private static func moves(from executor: Player, to main: Player, in troupe: Troupe) async throws {
-        let began = try expectSome(try await Activity.current(in: troupe.observer).first, "what keeps the core")
+    private static func moves(from executor: TestParticipant, to main: TestParticipant, in testCluster: TestCluster)
+        async throws
+    {
+        let began = try expectSome(try await Activity.current(in: testCluster.observer).first, "what keeps the core")
         try await main.tell("start")
         try expect(try await main.tell("started").hasPrefix("owns "), "Main owns")
         try expect(try await main.tell("batons"), is: "applied line", "what Main got")
@@ -50,14 +53,14 @@ enum BatonCases {
         }
         try expect(try await executor.tell("stopped"), is: "handover", "why its core was stopped")
         try expect(try await executor.tell("calls"), is: "ring=answered", "the call")
-        let call = try expectSome(try await Calls(troupe.observer).list().first, "the call")
+        let call = try expectSome(try await Calls(testCluster.observer).list().first, "the call")
         try expect(call.holder?.name, is: "main", "its holder")
-        let activity = try expectSome(try await Activity.current(in: troupe.observer).first, "what keeps the core")
+        let activity = try expectSome(try await Activity.current(in: testCluster.observer).first, "what keeps the core")
         try expect([activity.begun], is: [began.begun], "its beginning")
-        try expect(try await troupe.observer.get(OwnershipKey.baton) == nil, "nothing is left of the baton")
+        try expect(try await testCluster.observer.get(OwnershipKey.baton) == nil, "nothing is left of the baton")
         try expect(try await main.tell("callIs ring hungUp"), is: "written", "its end")
         try expect(try await executor.tell("calls"), is: "ring=hungUp", "the call then")
-        let entries = try await Timeline(troupe.observer).history().records.map(\.entry.kind)
+        let entries = try await Timeline(testCluster.observer).history().records.map(\.entry.kind)
         try expect(
             entries.filter { [.batonOffered, .batonApplied, .batonFailed, .batonExpired].contains($0) },
             is: [.batonOffered, .batonApplied], "what the timeline tells")
@@ -67,15 +70,15 @@ enum BatonCases {
         "C25b", "a baton that was not applied goes to the next epoch: its old owner goes on when Main is killed",
         promises: [.promptDeathNotice]
     ) { context in
-        try await context.withTroupe { troupe in
-            let executor = try await troupe.owningExecutor("executor", "takes", apart: true)
-            let main = try await troupe.main("main", "takes,hold-apply=apply", apart: true)
+        try await context.withTestCluster { testCluster in
+            let executor = try await testCluster.owningExecutor("executor", "takes", apart: true)
+            let main = try await testCluster.main("main", "takes,hold-apply=apply", apart: true)
             try expect(try await executor.tell("moving ring answered"), is: "written", "the call")
             try await main.tell("start")
-            guard try await isOneMachine(troupe) else { return }
-            try await eventually("it moves") { try await troupe.observer.get(OwnershipKey.baton) != nil }
-            try await eventually("Main owns") { try await troupe.owner()?.name == "main" }
-            try expect(try await Calls(troupe.observer).list().map(\.state), is: [.answered], "the call meanwhile")
+            guard try await isOneMachine(testCluster) else { return }
+            try await eventually("it moves") { try await testCluster.observer.get(OwnershipKey.baton) != nil }
+            try await eventually("Main owns") { try await testCluster.owner()?.name == "main" }
+            try expect(try await Calls(testCluster.observer).list().map(\.state), is: [.answered], "the call meanwhile")
             try await main.kill()
             try await eventually("the Executor goes on") {
                 try await executor.tell("batons").contains("applied line")
@@ -83,7 +86,7 @@ enum BatonCases {
             try await eventually("its former core hears of it") {
                 try await executor.tell("batons").contains("heard applied")
             }
-            let call = try expectSome(try await Calls(troupe.observer).list().first, "the call")
+            let call = try expectSome(try await Calls(testCluster.observer).list().first, "the call")
             try expect(call.holder?.name, is: "executor", "its holder")
         }
     }
@@ -93,41 +96,43 @@ enum BatonCases {
     ) { context in
         let main = "takes,hold-apply=apply"
         var isCarried = false
-        try await context.withTroupe { troupe in
-            let (executor, main) = try await busyPair(troupe, executor: "takes,baton=1000", main: main)
-            isCarried = try await carriesBytes(troupe)
+        try await context.withTestCluster { testCluster in
+            let (executor, main) = try await busyPair(testCluster, executor: "takes,baton=1000", main: main)
+            isCarried = try await carriesBytes(testCluster)
             try await main.tell("start")
-            guard try await isOneMachine(troupe) else { return }
-            try await expires(from: executor, to: main, in: troupe)
+            guard try await isOneMachine(testCluster) else { return }
+            try await expires(from: executor, to: main, in: testCluster)
         }
         guard isCarried else { return }
-        try await context.withTroupe { troupe in
-            let (executor, main) = try await busyPair(troupe, "bytes", executor: "takes,baton=3000", main: main)
+        try await context.withTestCluster { testCluster in
+            let (executor, main) = try await busyPair(testCluster, "bytes", executor: "takes,baton=3000", main: main)
             try await main.tell("start")
-            try await expires(from: executor, to: main, in: troupe)
+            try await expires(from: executor, to: main, in: testCluster)
         }
     }
 
-    private static func expires(from executor: Player, to main: Player, in troupe: Troupe) async throws {
+    private static func expires(from executor: TestParticipant, to main: TestParticipant, in testCluster: TestCluster)
+        async throws
+    {
         try await eventually("its time is over") { try await executor.tell("batons") == "heard expired" }
-        try troupe.server.open("apply")
+        try testCluster.server.open("apply")
         try await eventually("Main has tried") { try await main.tell("batons").hasPrefix("failed guardFailed") }
         try await eventually("the call is lost") {
-            try await Calls(troupe.observer).list().map(\.state) == [.ended(.lost)]
+            try await Calls(testCluster.observer).list().map(\.state) == [.ended(.lost)]
         }
     }
 
     static let takerIsFrozen = ConformanceCase(
         "C25d", "a baton whose taker is frozen goes to the next epoch, and Main gets the call by a second offer"
     ) { context in
-        try await context.withTroupe(superseded: 0) { troupe in
-            let executor = try await troupe.owningExecutor("executor", "takes,answer=500", apart: true)
-            let main = try await troupe.main("main", "takes,hold-apply=apply", apart: true)
+        try await context.withTestCluster(superseded: 0) { testCluster in
+            let executor = try await testCluster.owningExecutor("executor", "takes,answer=500", apart: true)
+            let main = try await testCluster.main("main", "takes,hold-apply=apply", apart: true)
             try expect(try await executor.tell("moving ring answered"), is: "written", "the call")
             try await main.tell("start")
-            guard try await isOneMachine(troupe) else { return }
-            try await eventually("it moves") { try await troupe.observer.get(OwnershipKey.baton) != nil }
-            try await eventually("Main owns") { try await troupe.owner()?.name == "main" }
+            guard try await isOneMachine(testCluster) else { return }
+            try await eventually("it moves") { try await testCluster.observer.get(OwnershipKey.baton) != nil }
+            try await eventually("Main owns") { try await testCluster.owner()?.name == "main" }
             try await main.freeze()
             try await eventually("the Executor goes on") {
                 try await executor.tell("batons").contains("applied line")
@@ -135,20 +140,21 @@ enum BatonCases {
             try await eventually("its former core hears of it") {
                 try await executor.tell("batons").contains("heard applied")
             }
-            let call = try expectSome(try await Calls(troupe.observer).list().first, "the call")
+            let call = try expectSome(try await Calls(testCluster.observer).list().first, "the call")
             try expect(call.holder?.name, is: "executor", "its holder")
 
             // Main's core tries in vain with the bytes that it had fetched. Main then asks again, and the call moves by
             // a second offer.
-            try troupe.server.open("apply")
+            try testCluster.server.open("apply")
             try await main.thaw()
             try expect(try await main.tell("started").hasPrefix("owns "), "Main owns when it can run")
             try await eventually("Main goes on") { try await main.tell("batons").hasSuffix("applied line") }
             try await eventually("the Executor hears of it") {
                 try await executor.tell("batons").split(separator: ", ").filter { $0 == "heard applied" }.count == 2
             }
-            try expect(try await Calls(troupe.observer).list().map { $0.holder?.name }, is: ["main"], "its holder then")
-            let kinds = try await Timeline(troupe.observer).history().records.map(\.entry.kind)
+            try expect(
+                try await Calls(testCluster.observer).list().map { $0.holder?.name }, is: ["main"], "its holder then")
+            let kinds = try await Timeline(testCluster.observer).history().records.map(\.entry.kind)
             try expect(
                 kinds.filter { [.batonOffered, .batonApplied, .batonFailed, .batonExpired].contains($0) },
                 is: [.batonOffered, .batonApplied, .batonOffered, .batonApplied], "what the timeline tells")
@@ -156,14 +162,14 @@ enum BatonCases {
     }
 
     /// Returns true if the two participants share no machine, and the group carries the bytes of a baton between them.
-    private static func carriesBytes(_ troupe: Troupe) async throws -> Bool {
-        try await !isOneMachine(troupe) && troupe.observer.capabilities.features.contains(.batonBytes)
+    private static func carriesBytes(_ testCluster: TestCluster) async throws -> Bool {
+        try await !isOneMachine(testCluster) && testCluster.observer.capabilities.features.contains(.batonBytes)
     }
 
     /// Returns true if the two participants know that they are on one machine, so that a call with descriptors can
     /// move.
-    private static func isOneMachine(_ troupe: Troupe) async throws -> Bool {
-        let sessions = try await troupe.observer.sessions().filter { [.main, .executor].contains($0.role) }
+    private static func isOneMachine(_ testCluster: TestCluster) async throws -> Bool {
+        let sessions = try await testCluster.observer.sessions().filter { [.main, .executor].contains($0.role) }
         let machines = Set(sessions.map(\.process.bootID))
         return machines.count == 1 && machines != [BootID(high: 0, low: 0)]
     }

@@ -11,10 +11,10 @@ enum CallCases {
     static let callIsRead = ConformanceCase(
         "C23a", "every process reads a call as it changes, and when it has ended, until that is acknowledged"
     ) { context in
-        try await context.withTroupe { troupe in
-            let main = try await troupe.owningMain(apart: true)
-            let other = try await troupe.executor("reader", apart: true)
-            let calls = Calls(troupe.observer)
+        try await context.withTestCluster { testCluster in
+            let main = try await testCluster.owningMain(apart: true)
+            let other = try await testCluster.executor("reader", apart: true)
+            let calls = Calls(testCluster.observer)
             var changes = try await calls.changes().makeAsyncIterator()
             try expect(try await changes.next()?.count, is: 0, "the calls before there is one")
             try expect(try await main.tell("call ring ringing"), is: "written", "the beginning")
@@ -22,7 +22,8 @@ enum CallCases {
             try expect(call.holder?.name, is: "main", "its holder")
             try expect([call.from, call.to, call.account], is: ["sip:ann", "sip:bob", "work"], "its texts")
             try expect(call.media, is: [.audio, .video], "its media")
-            try expect(try await Activity.current(in: troupe.observer).map(\.id), is: ["ring"], "what keeps the core")
+            try expect(
+                try await Activity.current(in: testCluster.observer).map(\.id), is: ["ring"], "what keeps the core")
             for state in ["answered", "held", "remotelyHeld"] {
                 try expect(try await main.tell("callIs ring \(state)"), is: "written", state)
                 try expect(try await other.tell("calls"), is: "ring=\(state)", "what another process reads")
@@ -32,7 +33,7 @@ enum CallCases {
             try expect(try await other.tell("acknowledgeCall ring"), is: "false", "to acknowledge an open one")
             try expect(try await main.tell("callIs ring missed"), is: "written", "the end")
             try expect(try await main.tell("callIs ring answered"), is: "guardFailed", "a change behind the end")
-            try expect(try await Activity.current(in: troupe.observer), is: [], "what keeps the core now")
+            try expect(try await Activity.current(in: testCluster.observer), is: [], "what keeps the core now")
             try expect(try await other.tell("calls"), is: "ring=missed", "what another process reads then")
             var heard: [String] = []
             while heard.last != "missed", let next = try await changes.next() { heard += next.map(\.state.word) }
@@ -44,8 +45,8 @@ enum CallCases {
     }
 
     static let twoAtOnce = ConformanceCase("C23b", "an owner has two calls at once, and each ends alone") { context in
-        try await context.withTroupe { troupe in
-            let executor = try await troupe.owningExecutor()
+        try await context.withTestCluster { testCluster in
+            let executor = try await testCluster.owningExecutor()
             try expect(try await executor.tell("call one ringing"), is: "written", "the first")
             try expect(try await executor.tell("call two incoming"), is: "written", "the second")
             try expect(try await executor.tell("callIs one held"), is: "written", "the first is held")
@@ -53,7 +54,8 @@ enum CallCases {
             try expect(try await executor.tell("calls"), is: "one=held two=answered", "both")
             try expect(try await executor.tell("callIs one hungUp"), is: "written", "the end of the first")
             try expect(try await executor.tell("calls"), is: "two=answered one=hungUp", "the open one first")
-            try expect(try await Activity.current(in: troupe.observer).map(\.id), is: ["two"], "what keeps the core")
+            try expect(
+                try await Activity.current(in: testCluster.observer).map(\.id), is: ["two"], "what keeps the core")
         }
     }
 
@@ -61,23 +63,24 @@ enum CallCases {
         "C23c", "the call of a killed owner is lost for each reader, and on record before the next core starts",
         promises: [.promptDeathNotice]
     ) { context in
-        try await context.withTroupe { troupe in
-            let executor = try await troupe.owningExecutor(apart: true)
+        try await context.withTestCluster { testCluster in
+            let executor = try await testCluster.owningExecutor(apart: true)
             try expect(try await executor.tell("call ring answered"), is: "written", "the call")
             try await executor.kill()
-            let calls = Calls(troupe.observer)
+            let calls = Calls(testCluster.observer)
             try await eventually("the call is lost") { try await calls.list().map(\.state) == [.ended(.lost)] }
-            try expect(try await troupe.owner(), is: nil, "the owner then")
+            try expect(try await testCluster.owner(), is: nil, "the owner then")
             let record = try CallKey.record(of: expectSome(CallID("ring"), "an id"))
             try expect(
-                try await troupe.observer.get(record)?.lifetime, is: .persistent, "its record, as the dead left it")
-            let main = try await troupe.main("main", "hold-start=start")
+                try await testCluster.observer.get(record)?.lifetime, is: .persistent, "its record, as the dead left it"
+            )
+            let main = try await testCluster.main("main", "hold-start=start")
             try await main.tell("start")
-            try await eventually("a core starts") { try await troupe.coreStarts() == 2 }
-            let ended = try expectSome(try await troupe.observer.get(record), "its record")
+            try await eventually("a core starts") { try await testCluster.coreStarts() == 2 }
+            let ended = try expectSome(try await testCluster.observer.get(record), "its record")
             try expect(CallRecord(ended.value)?.state, is: .ended(.lost), "what it says when the next core starts")
             try expect(ended.lifetime != .persistent, "it expires")
-            try troupe.server.open("start")
+            try testCluster.server.open("start")
             try expect(try await main.tell("started").hasPrefix("owns"), "Main owns")
             try expect(try await main.tell("calls"), is: "ring=lost", "what the next owner reads")
         }
@@ -86,11 +89,11 @@ enum CallCases {
     static let executorIsServed = ConformanceCase(
         "C23d", "an Executor that waits for the id of a call is served by it: open, ended, or acknowledged"
     ) { context in
-        try await context.withTroupe { troupe in
-            let main = try await troupe.owningMain(apart: true)
-            let executor = try await troupe.executor()
+        try await context.withTestCluster { testCluster in
+            let main = try await testCluster.owningMain(apart: true)
+            let executor = try await testCluster.executor()
             try await executor.ask("ring", as: 1)
-            try await troupe.waits(1)
+            try await testCluster.waits(1)
             try expect(try await main.tell("call ring ringing"), is: "written", "the call")
             try expect(try await executor.answer(1), is: "call inbox ring ringing", "what the one that waits hears")
             try expect(try await main.tell("callIs ring missed"), is: "written", "its end")
@@ -105,9 +108,9 @@ enum CallCases {
     static let mediaChange = ConformanceCase(
         "C23e", "the media of a call change while it is open, alone or with its state, for every process"
     ) { context in
-        try await context.withTroupe { troupe in
-            let main = try await troupe.owningMain(apart: true)
-            let calls = Calls(troupe.observer)
+        try await context.withTestCluster { testCluster in
+            let main = try await testCluster.owningMain(apart: true)
+            let calls = Calls(testCluster.observer)
             func media() async throws -> Call.Media? { try await calls.list().first?.media }
             try expect(try await main.tell("call ring answered"), is: "written", "the call")
             try expect(try await media(), is: [.audio, .video], "its media")
@@ -130,16 +133,16 @@ enum CallCases {
     static let commandIsCarriedOut = ConformanceCase(
         "C24a", "a command of any process reaches the holder once, which carries it out or refuses it"
     ) { context in
-        try await context.withTroupe { troupe in
-            let executor = try await troupe.owningExecutor(apart: true)
-            let other = try await troupe.main("window", apart: true)
+        try await context.withTestCluster { testCluster in
+            let executor = try await testCluster.owningExecutor(apart: true)
+            let other = try await testCluster.main("window", apart: true)
             try await other.tell("send 0 answer none 60000")
             try expect(try await other.tell("sent 0"), is: "failed notFound", "a command for no call")
             try expect(try await executor.tell("call one ringing"), is: "written", "a call")
             try expect(try await executor.tell("call two ringing"), is: "written", "another")
             // A command that is sent before the holder listens waits.
             try await other.tell("send 1 answer one 60000")
-            try await eventually("the command waits") { try await commandCount(in: troupe) == 1 }
+            try await eventually("the command waits") { try await commandCount(in: testCluster) == 1 }
             try await executor.tell("obey one accept")
             try await executor.tell("obey two refuse")
             try expect(try await other.tell("sent 1"), is: "done", "what its sender hears")
@@ -149,21 +152,21 @@ enum CallCases {
             try expect(try await other.tell("sent 3"), is: "done", "a second for the first call")
             try expect(try await executor.tell("obeyed one"), is: "answer hangUp", "what the first call was told")
             try expect(try await executor.tell("obeyed two"), is: "hold", "what the second was told")
-            try expect(try await commandCount(in: troupe), is: 0, "what is left of commands")
+            try expect(try await commandCount(in: testCluster), is: 0, "what is left of commands")
         }
     }
 
     static let commandIsNotTaken = ConformanceCase(
         "C24b", "a command that its holder does not take in time, or whose call ends first, is not carried out"
     ) { context in
-        try await context.withTroupe { troupe in
-            let main = try await troupe.owningMain()
-            let other = try await troupe.executor("window", apart: true)
+        try await context.withTestCluster { testCluster in
+            let main = try await testCluster.owningMain()
+            let other = try await testCluster.executor("window", apart: true)
             try expect(try await main.tell("call ring ringing"), is: "written", "the call")
             try await other.tell("send 1 answer ring 100")
             try expect(try await other.tell("sent 1"), is: "failed timeout", "what its sender hears")
             try await other.tell("send 2 hold ring 60000")
-            try await eventually("the command waits") { try await commandCount(in: troupe) == 1 }
+            try await eventually("the command waits") { try await commandCount(in: testCluster) == 1 }
             try expect(try await main.tell("callIs ring missed"), is: "written", "the end of the call")
             try expect(try await other.tell("sent 2"), is: "failed notFound", "what its sender hears then")
             try expect(try await main.tell("call ring ringing"), is: "written", "the call again")
@@ -178,9 +181,9 @@ enum CallCases {
         "C24c", "a holder that is killed leaves a command that it took unknown, and no other carries it out",
         promises: [.promptDeathNotice]
     ) { context in
-        try await context.withTroupe { troupe in
-            let executor = try await troupe.owningExecutor(apart: true)
-            let other = try await troupe.executor("window", apart: true)
+        try await context.withTestCluster { testCluster in
+            let executor = try await testCluster.owningExecutor(apart: true)
+            let other = try await testCluster.executor("window", apart: true)
             try expect(try await executor.tell("call ring ringing"), is: "written", "the call")
             try await executor.tell("obey ring nothing")
             try await other.tell("send 1 answer ring 600000")
@@ -188,10 +191,10 @@ enum CallCases {
             try await executor.kill()
             // `sessions()` makes the group notice the death, even if no other participant waits for the core.
             try await eventually("the call is lost") {
-                try await Calls(troupe.observer).list().map(\.state) == [.ended(.lost)]
+                try await Calls(testCluster.observer).list().map(\.state) == [.ended(.lost)]
             }
             try expect(try await other.tell("sent 1"), is: "failed outcomeUnknown", "what its sender hears")
-            let main = try await troupe.owningMain()
+            let main = try await testCluster.owningMain()
             try expect(try await main.tell("call ring ringing"), is: "written", "the call again")
             try await main.tell("obey ring accept")
             try await other.tell("send 2 decline ring 60000")
@@ -204,17 +207,17 @@ enum CallCases {
         "C24d", "a command whose sender is killed before it was taken is not carried out",
         promises: [.promptDeathNotice]
     ) { context in
-        try await context.withTroupe { troupe in
-            let main = try await troupe.owningMain()
-            let sender = try await troupe.executor("sender", apart: true)
-            let other = try await troupe.executor("window")
+        try await context.withTestCluster { testCluster in
+            let main = try await testCluster.owningMain()
+            let sender = try await testCluster.executor("sender", apart: true)
+            let other = try await testCluster.executor("window")
             try expect(try await main.tell("call ring ringing"), is: "written", "the call")
             try await sender.tell("send 1 hangUp ring 600000")
-            try await eventually("the command waits") { try await commandCount(in: troupe) == 1 }
+            try await eventually("the command waits") { try await commandCount(in: testCluster) == 1 }
             try await sender.kill()
             try await eventually("it is gone") {
-                _ = try await troupe.observer.sessions()
-                return try await commandCount(in: troupe) == 0
+                _ = try await testCluster.observer.sessions()
+                return try await commandCount(in: testCluster) == 0
             }
             try await main.tell("obey ring accept")
             try await other.tell("send 1 answer ring 60000")
@@ -226,9 +229,9 @@ enum CallCases {
     static let holderIsFrozen = ConformanceCase(
         "C24e", "a holder that is frozen takes no command, and carries out none later whose sender has given up"
     ) { context in
-        try await context.withTroupe { troupe in
-            let main = try await troupe.owningMain(apart: true)
-            let other = try await troupe.executor("window", apart: true)
+        try await context.withTestCluster { testCluster in
+            let main = try await testCluster.owningMain(apart: true)
+            let other = try await testCluster.executor("window", apart: true)
             try expect(try await main.tell("call ring ringing"), is: "written", "the call")
             try await main.tell("obey ring accept")
             try await main.freeze()
@@ -242,7 +245,7 @@ enum CallCases {
     }
 
     /// Returns the number of entries about commands.
-    private static func commandCount(in troupe: Troupe) async throws -> Int {
-        try await troupe.observer.list(".sharedcore/calls/command").entries.count
+    private static func commandCount(in testCluster: TestCluster) async throws -> Int {
+        try await testCluster.observer.list(".sharedcore/calls/command").entries.count
     }
 }

@@ -8,23 +8,23 @@ enum MessageChangeCases {
     static let updates = ConformanceCase(
         "C22a", "an update is what is asked for from then on, and takes the message out of the hand that it is in"
     ) { context in
-        try await context.withTroupe { troupe in
-            let main = try await troupe.owningMain()
+        try await context.withTestCluster { testCluster in
+            let main = try await testCluster.owningMain()
             try expect(try await main.tell("update call-1 new"), is: "absent", "an update of what is not there")
-            try troupe.receive("call-1")
-            try await troupe.stored("call-1")
+            try testCluster.receive("call-1")
+            try await testCluster.stored("call-1")
             try expect(try await main.tell("update call-1 second"), is: "changed", "an update of what waits")
-            let first = try await troupe.executor("first")
+            let first = try await testCluster.executor("first")
             try await first.ask("call-1")
             try expect(try await first.answer(), is: "message inbox ann bob second", "what the first gets")
-            let second = try await troupe.executor("second")
+            let second = try await testCluster.executor("second")
             try await second.ask("call-1")
-            try await troupe.waits(1)
+            try await testCluster.waits(1)
             try expect(try await main.tell("update call-1 third"), is: "changedInHand", "an update of what is in hand")
             try expect(try await second.answer(), is: "message inbox ann bob third", "what the one that waits gets")
             try expect(try await first.tell("acknowledge 1"), is: "false", "whether it was still the first one's")
             try await first.ask("call-1", as: 2)
-            try await troupe.waits(1)
+            try await testCluster.waits(1)
             try await second.tell("giveBack 1")
             try expect(
                 try await first.answer(2), is: "message inbox ann bob third", "what the first gets when it asks again")
@@ -39,23 +39,23 @@ enum MessageChangeCases {
         "C22b",
         "a withdrawal ends waits with nothing to show, also of a message in hand, and no duplicate is stored again"
     ) { context in
-        try await context.withTroupe { troupe in
-            let main = try await troupe.owningMain()
+        try await context.withTestCluster { testCluster in
+            let main = try await testCluster.owningMain()
             try expect(try await main.tell("withdraw call-1"), is: "absent", "a withdrawal of what is not there")
-            try troupe.receive("call-1")
-            try await troupe.stored("call-1")
-            let first = try await troupe.executor("first")
+            try testCluster.receive("call-1")
+            try await testCluster.stored("call-1")
+            let first = try await testCluster.executor("first")
             try await first.ask("call-1")
-            try expect(try await first.answer(), is: Troupe.answer("call-1", from: .inbox), "what the first gets")
-            let second = try await troupe.executor("second")
+            try expect(try await first.answer(), is: TestCluster.answer("call-1", from: .inbox), "what the first gets")
+            let second = try await testCluster.executor("second")
             try await second.ask("call-1")
-            try await troupe.waits(1)
+            try await testCluster.waits(1)
             try expect(try await main.tell("withdraw call-1"), is: "changedInHand", "a withdrawal of what is in hand")
             try expect(try await second.answer(), is: "nothing inbox", "what the one that waits gets")
             try expect(try await first.tell("acknowledge 1"), is: "false", "whether it was still the first one's")
             try expect(try await main.tell("withdraw call-1"), is: "over", "another withdrawal")
-            try troupe.receive("call-1")
-            try await eventually("the server has nothing left") { try troupe.server.waiting().isEmpty }
+            try testCluster.receive("call-1")
+            try await eventually("the server has nothing left") { try testCluster.server.waiting().isEmpty }
             try await first.ask("call-1", as: 2)
             try expect(try await first.answer(2), is: "nothing inbox", "what is asked for after a duplicate")
         }
@@ -64,15 +64,15 @@ enum MessageChangeCases {
     static let mainAcknowledges = ConformanceCase(
         "C22c", "what Main acknowledges is shown by no Executor afterwards, in hand or not"
     ) { context in
-        try await context.withTroupe { troupe in
-            let main = try await troupe.owningMain()
+        try await context.withTestCluster { testCluster in
+            let main = try await testCluster.owningMain()
             try expect(try await main.tell("shown call-1"), is: "false", "an acknowledgement of what is not there")
-            try troupe.receive("call-1", "call-2")
-            try await troupe.stored("call-2")
-            try await troupe.stored("call-1")
-            let executor = try await troupe.executor()
+            try testCluster.receive("call-1", "call-2")
+            try await testCluster.stored("call-2")
+            try await testCluster.stored("call-1")
+            let executor = try await testCluster.executor()
             try await executor.ask("call-1")
-            try expect(try await executor.answer(), is: Troupe.answer("call-1", from: .inbox), "what it gets")
+            try expect(try await executor.answer(), is: TestCluster.answer("call-1", from: .inbox), "what it gets")
             for callID in ["call-1", "call-2"] {
                 try expect(try await main.tell("shown \(callID)"), is: "true", "whether “\(callID)” waited")
             }

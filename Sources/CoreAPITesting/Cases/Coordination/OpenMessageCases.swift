@@ -22,17 +22,17 @@ enum OpenMessageCases {
             "open SOURCE poll ann bob Tea or coffee? sip:bob@example.org kitchen 1700000000123 application/json AP8K "
             + "choices 2 x.until noon"
         for mainOwns in [true, false] {
-            try await context.withTroupe { troupe in
-                if mainOwns { _ = try await troupe.owningMain() }
-                let executor = try await troupe.executor()
+            try await context.withTestCluster { testCluster in
+                if mainOwns { _ = try await testCluster.owningMain() }
+                let executor = try await testCluster.executor()
                 try await executor.ask("call-1")
-                try await troupe.waits(1)
-                try troupe.receive("call-1", poll)
+                try await testCluster.waits(1)
+                try testCluster.receive("call-1", poll)
                 let source = mainOwns ? "inbox" : "core"
                 try expect(
                     try await executor.answer(), is: answer.replacing("SOURCE", with: source), "what it gets")
                 try expect(try await executor.tell("acknowledge 1"), is: "true", "its acknowledgement")
-                let rest = try await troupe.observer.list(".sharedcore/inbox").entries.map(\.key.text)
+                let rest = try await testCluster.observer.list(".sharedcore/inbox").entries.map(\.key.text)
                 try expect(rest, is: [".sharedcore/inbox/call-1/a"], "what is left of it")
             }
         }
@@ -125,30 +125,30 @@ enum OpenMessageCases {
         "C21a",
         "two messages of one call-id are told apart by their sequences, and a wait by the call-id alone gets each once"
     ) { context in
-        try await context.withTroupe { troupe in
-            let executor = try await troupe.executor()
+        try await context.withTestCluster { testCluster in
+            let executor = try await testCluster.executor()
             try await executor.ask("call-1", as: 1, sequence: "2")
-            try await troupe.waits(1)
+            try await testCluster.waits(1)
             // No call waits for the first message, and its core runs on for the second.
-            try troupe.receive("call-1", .text(from: "ann", to: "bob", text: "one"), sequence: "1")
-            try await troupe.stored("call-1")
+            try testCluster.receive("call-1", .text(from: "ann", to: "bob", text: "one"), sequence: "1")
+            try await testCluster.stored("call-1")
             for _ in 1...2 {
-                try troupe.receive("call-1", .text(from: "ann", to: "bob", text: "two"), sequence: "2")
+                try testCluster.receive("call-1", .text(from: "ann", to: "bob", text: "two"), sequence: "2")
             }
             try expect(try await executor.answer(1), is: "message core ann bob two", "what has the sequence")
             try await executor.ask("call-1", as: 2)
             try expect(try await executor.answer(2), is: "message core ann bob one", "the other one")
-            let second = try await troupe.executor("second")
+            let second = try await testCluster.executor("second")
             try await second.ask("call-1")
             // Both are in hand.
-            try await troupe.waits(1)
+            try await testCluster.waits(1)
             try await executor.tell("giveBack 2")
             try expect(try await second.answer(), is: "message inbox ann bob one", "what was given back")
             try expect(try await second.tell("acknowledge 1"), is: "true", "its acknowledgement")
             try expect(try await executor.tell("acknowledge 1"), is: "true", "that of the other")
             try await second.ask("call-1", as: 2)
             try expect(try await second.answer(2), is: "nothing inbox", "what is asked for afterwards")
-            try expect(try troupe.server.acknowledgedCount(), is: 3, "what was acknowledged to the server")
+            try expect(try testCluster.server.acknowledgedCount(), is: 3, "what was acknowledged to the server")
         }
     }
 }

@@ -8,21 +8,21 @@ enum SupersededCases {
     static let writesNothing = ConformanceCase(
         "C4a", "nothing that a superseded core writes takes effect: no value, no section, no message"
     ) { context in
-        try await context.withTroupe(superseded: 1) { troupe in
-            let executor = try await troupe.owningExecutor("executor", "hold-stop=stop,hold-acknowledge=never")
+        try await context.withTestCluster(superseded: 1) { testCluster in
+            let executor = try await testCluster.owningExecutor("executor", "hold-stop=stop,hold-acknowledge=never")
             try expect(try await executor.tell("write application/data before"), is: "written", "a write as the owner")
-            _ = try await troupe.owningMain("main", "handover=200,bound=200,fence")
+            _ = try await testCluster.owningMain("main", "handover=200,bound=200,fence")
             // The core is still there: it hangs in its stop.
             for round in 1...3 {
                 try expect(
                     try await executor.tell("write application/data late"), is: "guardFailed", "write \(round)")
             }
             try expect(try await executor.tell("enter 1000"), is: "guardFailed", "a critical section")
-            try expect(try await troupe.observer.text("application/data"), is: "before", "what stands")
+            try expect(try await testCluster.observer.text("application/data"), is: "before", "what stands")
             try await eventually("the witness has seen both cores") {
-                try await troupe.entries().contains { $0.kind == .supersededOverlap }
+                try await testCluster.entries().contains { $0.kind == .supersededOverlap }
             }
-            try troupe.server.open("stop")
+            try testCluster.server.open("stop")
         }
     }
 
@@ -33,20 +33,20 @@ enum SupersededCases {
         // Other work of the machine can only make it seem slower, so the quickest of several counts.
         var delays: [Duration] = []
         while delays.count < 20, !delays.contains(where: { $0 <= .milliseconds(250) }) {
-            try await context.withTroupe(superseded: 0) { troupe in
-                let executor = try await troupe.owningExecutor(apart: true)
-                let epoch = try await troupe.owner()?.epoch
+            try await context.withTestCluster(superseded: 0) { testCluster in
+                let executor = try await testCluster.owningExecutor(apart: true)
+                let epoch = try await testCluster.owner()?.epoch
                 try await executor.freeze()
-                _ = try await troupe.owningMain("main", "handover=100,fence")
+                _ = try await testCluster.owningMain("main", "handover=100,fence")
                 let clock = ContinuousClock()
                 let begin = clock.now
                 try await executor.thaw()
                 try await eventually("it has learned that it is fenced") {
-                    try await troupe.entries().contains { $0.kind == .fenced && $0.epoch == epoch }
+                    try await testCluster.entries().contains { $0.kind == .fenced && $0.epoch == epoch }
                 }
                 delays.append(begin.duration(to: clock.now))
                 try await eventually("its core stops") {
-                    try await troupe.entries().contains { $0.kind == .coreStopped && $0.epoch == epoch }
+                    try await testCluster.entries().contains { $0.kind == .coreStopped && $0.epoch == epoch }
                 }
             }
         }

@@ -9,12 +9,12 @@ enum TimelineCases {
     static let everythingIsTold = ConformanceCase(
         "C15a", "every transition is told: the session, its role and epoch, from what to what, when and why"
     ) { context in
-        try await context.withTroupe { troupe in
-            let executor = try await troupe.owningExecutor("executor")
-            let main = try await troupe.owningMain()
+        try await context.withTestCluster { testCluster in
+            let executor = try await testCluster.owningExecutor("executor")
+            let main = try await testCluster.owningMain()
             try await main.tell("leave")
             try await executor.tell("leave")
-            let entries = try await troupe.entries()
+            let entries = try await testCluster.entries()
             let first = entries.first { $0.kind == .acquired }?.epoch
             let second = entries.first { $0.kind == .acquired && $0.role == .main }?.epoch
             let told = entries.filter { $0.epoch == first }.map { "\($0.kind) \(Self.change($0))" }
@@ -45,19 +45,19 @@ enum TimelineCases {
     static let itIsBounded = ConformanceCase(
         "C15b", "the timeline drops its oldest and keeps a checkpoint, from which the rules are proved"
     ) { context in
-        try await context.withTroupe { troupe in
+        try await context.withTestCluster { testCluster in
             for round in 1...10 {
-                let executor = try await troupe.executor("executor-\(round)", "entries=16,linger=1")
-                try troupe.receive("call-\(round)")
+                let executor = try await testCluster.executor("executor-\(round)", "entries=16,linger=1")
+                try testCluster.receive("call-\(round)")
                 try await executor.ask("call-\(round)")
-                let expected = Troupe.answer("call-\(round)", from: .core)
+                let expected = TestCluster.answer("call-\(round)", from: .core)
                 try expect(try await executor.answer(), is: expected, "what it gets in round \(round)")
                 try await executor.tell("leave")
             }
             try await eventually("the oldest entries are dropped") {
-                try await Timeline(troupe.observer).history().records.count <= 24
+                try await Timeline(testCluster.observer).history().records.count <= 24
             }
-            let history = try await Timeline(troupe.observer).history()
+            let history = try await Timeline(testCluster.observer).history()
             let checkpoint = try expectSome(history.checkpoint, "the checkpoint")
             try expect(checkpoint.droppedCount > 0, "the checkpoint counts what was dropped")
             let report = TimelineChecker.check(history)

@@ -242,16 +242,16 @@ enum LimitCases {
     ) { context in
         let sizes = Limits(valueByteCount: 20_000, transactionByteCount: 50_000, storeByteCount: 100_000)
         for limits in [sizes, Limits(entryCount: 60)] {
-            try await context.withTroupe(GroupSettings(limits: limits)) { troupe in
-                try troupe.receive("call-1", "call-2")
-                let first = try await troupe.executor("first")
+            try await context.withTestCluster(GroupSettings(limits: limits)) { testCluster in
+                try testCluster.receive("call-1", "call-2")
+                let first = try await testCluster.executor("first")
                 try await first.ask("call-1")
-                try Troupe.check(try await first.answer(), isTextOf: "call-1", "what the first gets")
+                try TestCluster.check(try await first.answer(), isTextOf: "call-1", "what the first gets")
                 try await first.tell("acknowledge 1")
                 try await first.tell("finish")
                 try await first.tell("leave")
 
-                let store = troupe.observer
+                let store = testCluster.observer
                 var number = 0
                 for size in [9_000, 900, 90, 9, 0] {
                     while try await code(of: {
@@ -267,17 +267,18 @@ enum LimitCases {
                 }
                 try await refusesContent("an entry", at: "more")
 
-                let main = try await troupe.owningMain()
-                let second = try await troupe.executor("second")
+                let main = try await testCluster.owningMain()
+                let second = try await testCluster.executor("second")
                 try await second.ask("call-2")
-                try expect(try await second.answer(), is: Troupe.answer("call-2", from: .inbox), "what the second gets")
+                try expect(
+                    try await second.answer(), is: TestCluster.answer("call-2", from: .inbox), "what the second gets")
                 try expect(try await second.tell("acknowledge 1"), is: "true", "whether it was still its own")
                 try await second.ask("call-3", as: 2, timeout: .milliseconds(200))
                 try expect(
                     try await second.answer(2), is: "failed timeout", "what the third call hears")
                 try await main.tell("leave")
-                try expect(try await troupe.owner(), is: nil, "the owner when the Main has left")
-                try expect(try await troupe.coreStarts(), is: 2, "the cores that the timeline tells of")
+                try expect(try await testCluster.owner(), is: nil, "the owner when the Main has left")
+                try expect(try await testCluster.coreStarts(), is: 2, "the cores that the timeline tells of")
 
                 try await refusesContent("a message of a mailbox", at: ".sharedcore/mailboxes/a/queue/b/c/m")
                 try await refusesContent("a push", at: ".sharedcore/pushes/a/m")

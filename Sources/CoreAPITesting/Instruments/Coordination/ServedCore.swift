@@ -4,7 +4,7 @@ internal import CoreAPI
 /// A core that fetches from a ``SharedServer``: it hands each message over, and acknowledges it when that has returned.
 struct ServedCore: Core {
     let server: SharedServer
-    let settings: PlayerSettings
+    let settings: TestParticipantSettings
     /// The life of the process that it plays in.
     let life: SimulatedLife
     /// Collects the contexts with which cores start.
@@ -21,7 +21,7 @@ struct ServedCore: Core {
     static let batonKind = "case/1"
 
     init(
-        server: SharedServer, settings: PlayerSettings, life: SimulatedLife, contexts: Box<[CoreContext]>,
+        server: SharedServer, settings: TestParticipantSettings, life: SimulatedLife, contexts: Box<[CoreContext]>,
         requests: Box<[StopRequest]>, rests: Box<[String]>, calls: Box<[String: OpenCall]>, batons: Box<[String]>
     ) {
         self.server = server
@@ -106,7 +106,7 @@ struct ServedCore: Core {
         if !life.isOver { batons.update { $0.append("heard \(end)") } }
     }
 
-    private func pass(_ gate: PlayerSettings.Gate) async throws {
+    private func pass(_ gate: TestParticipantSettings.Gate) async throws {
         if let name = settings.gates[gate] { try await server.pass(name) }
     }
 }

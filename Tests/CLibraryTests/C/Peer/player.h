@@ -69,7 +69,7 @@ typedef struct {
 // The player of the orders.
 extern player *played;
 
-// Opens a group as a role and reads settings, as PlayerSettings has them.
+// Opens a group as a role and reads settings, as TestParticipantSettings has them.
 int32_t open_player(
     const char *role, const char *name, const char *server, const char *settings, const arguments *given, int index,
     player **opened);

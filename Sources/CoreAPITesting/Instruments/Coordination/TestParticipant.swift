@@ -4,9 +4,9 @@ internal import Platform
 /// A Main or an Executor of a case: in the process of the case, or in one of its own that can be killed and frozen.
 ///
 /// If the backend lives in one process, those deaths and stops are simulated, as the harness does it.
-package final class Player: Sendable {
+package final class TestParticipant: Sendable {
     private enum Place {
-        case here(PlayerSession, any SharedGroup)
+        case here(TestParticipantSession, any SharedGroup)
         case apart(Peer)
     }
 
@@ -16,7 +16,7 @@ package final class Player: Sendable {
     private let group: TestGroup
     private let dead = Box(false)
 
-    init(_ name: String, here session: PlayerSession, on handle: any SharedGroup, in group: TestGroup) {
+    init(_ name: String, here session: TestParticipantSession, on handle: any SharedGroup, in group: TestGroup) {
         self.name = name
         self.group = group
         place = .here(session, handle)
@@ -28,7 +28,7 @@ package final class Player: Sendable {
         place = .apart(peer)
     }
 
-    /// Sends it a command, and returns its answer: see ``PlayerSession``.
+    /// Sends it a command, and returns its answer: see ``TestParticipantSession``.
     @discardableResult
     package func tell(_ command: String, timeout: Duration = TestTimeout.usual) async throws -> String {
         switch place {

@@ -3,7 +3,7 @@ internal import Platform
 internal import ProgramOutput
 
 /// A keeper's exclusive use of its directory: a lock, which the kernel releases with the process, and the socket.
-struct KeeperSeat {
+struct KeeperLock {
     let place: KeeperPlace
     let directory: Directory
     let listener: MessageSocket
@@ -11,7 +11,7 @@ struct KeeperSeat {
     private let lock: OpenFile
 
     /// - Throws: ``KeeperFailure`` with `no` when another keeper has the directory.
-    static func take(_ place: KeeperPlace) throws -> KeeperSeat {
+    static func take(_ place: KeeperPlace) throws -> KeeperLock {
         guard case .found(let directory) = try Directory.follow(place.directory, lastIsLink: false) else {
             throw KeeperFailure(
                 status: .configuration,
@@ -29,7 +29,7 @@ struct KeeperSeat {
         }
         // A killed keeper leaves its socket. Having the lock proves that no keeper listens there.
         try directory.remove(KeeperPlace.socketName)
-        return KeeperSeat(
+        return KeeperLock(
             place: place, directory: directory, listener: try MessageSocket(listeningAt: place.socket), lock: lock)
     }
 

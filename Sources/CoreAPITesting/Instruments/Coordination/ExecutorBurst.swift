@@ -2,11 +2,11 @@ internal import Coordination
 internal import CoreAPI
 
 /// Executors of one process that all start at once, each for its own message: `call-<number>`.
-struct Crowd: Sendable {
+struct ExecutorBurst: Sendable {
     let numbers: Range<Int>
     let server: SharedServer
-    let settings: PlayerSettings
-    let isPlayed: Bool
+    let settings: TestParticipantSettings
+    let isSimulated: Bool
     let open: @Sendable (SessionDescription) async throws(SharedCoreError) -> any SharedGroup
 
     /// The results of the executors of a cluster.
@@ -39,18 +39,18 @@ struct Crowd: Sendable {
         var count = Count()
         do {
             let handle = try await open(SessionDescription(role: .executor, name: callID))
-            let player = try PlayerSession(on: handle, at: server, settings, isPlayed: isPlayed)
-            _ = try await player.run("ask", ["1", callID, "120000"])
-            let answer = try await player.run("answer", ["1"])
-            try Troupe.check(answer, isTextOf: callID, callID)
-            if try await player.run("acknowledge", ["1"]) == "true" {
+            let participant = try TestParticipantSession(on: handle, at: server, settings, isSimulated: isSimulated)
+            _ = try await participant.run("ask", ["1", callID, "120000"])
+            let answer = try await participant.run("answer", ["1"])
+            try TestCluster.check(answer, isTextOf: callID, callID)
+            if try await participant.run("acknowledge", ["1"]) == "true" {
                 count.served = 1
             } else {
                 count.others = ["\(callID): its acknowledgement came too late"]
             }
-            _ = try await player.run("finish", [])
-            count.coreStarts = Int(try await player.run("coreStarts", [])) ?? 0
-            _ = try await player.run("close", [])
+            _ = try await participant.run("finish", [])
+            count.coreStarts = Int(try await participant.run("coreStarts", [])) ?? 0
+            _ = try await participant.run("close", [])
         } catch {
             count.others.append("\(callID): \(error)")
         }
@@ -59,11 +59,11 @@ struct Crowd: Sendable {
 }
 
 /// A cluster of Executors that waits for its messages.
-package struct CrowdRun: Sendable {
-    private let here: Task<Crowd.Count, Never>?
+package struct ExecutorBurstRun: Sendable {
+    private let here: Task<ExecutorBurst.Count, Never>?
     private let apart: [Peer]
 
-    init(here: Task<Crowd.Count, Never>) {
+    init(here: Task<ExecutorBurst.Count, Never>) {
         self.here = here
         apart = []
     }

@@ -8,7 +8,7 @@ internal import Synchronization
 /// other jobs of this executor: two threads wait for updates, and only one of them runs jobs.
 ///
 /// Source: decision 22.
-final class NewsExecutor: TaskExecutor {
+final class UpdateExecutor: TaskExecutor {
     fileprivate struct State {
         var jobs: [UnownedJob] = []
         /// The threads that are awake with updates. Each checks for jobs before it sleeps.
@@ -55,7 +55,7 @@ final class NewsExecutor: TaskExecutor {
     }
 }
 
-extension NewsExecutor.State {
+extension UpdateExecutor.State {
     /// Returns the jobs that a thread must run; none if it may sleep.
     fileprivate mutating func takeJobs(for thread: ThreadIdentity) -> [UnownedJob] {
         guard runner == nil || runner == thread, !jobs.isEmpty else {

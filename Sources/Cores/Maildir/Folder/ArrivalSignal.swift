@@ -2,7 +2,7 @@ internal import Platform
 internal import Synchronization
 
 /// Signals that a file may have arrived in a folder. It is a hint: the receiver lists the folder.
-final class ArrivalBell: Sendable {
+final class ArrivalSignal: Sendable {
     private struct State {
         var events: FileEvents?
         var watch: Int32?
@@ -10,12 +10,12 @@ final class ArrivalBell: Sendable {
     }
 
     private let stopping: EventCounter
-    private let ringing: EventCounter
+    private let signaling: EventCounter
     private let state = Mutex(State())
 
     init() throws(SystemCallError) {
         stopping = try EventCounter()
-        ringing = try EventCounter()
+        signaling = try EventCounter()
     }
 
     /// The reason why the folder cannot be watched now, so that only polling helps; nil when it is watched.
@@ -44,15 +44,15 @@ final class ArrivalBell: Sendable {
     /// Waits for an arrival, the timeout, ``ring()`` or ``stop()``. It blocks.
     func wait(timeout: Duration) {
         let events = state.withLock { $0.events }
-        let descriptors = [stopping.descriptor, ringing.descriptor] + (events.map { [$0.descriptor] } ?? [])
+        let descriptors = [stopping.descriptor, signaling.descriptor] + (events.map { [$0.descriptor] } ?? [])
         _ = Poll.wait(for: descriptors, timeout: timeout)
         _ = events?.take()
-        ringing.clear()
+        signaling.clear()
     }
 
     /// Ends the present wait, or else the next one, for a reason other than an arrival.
-    func ring() {
-        ringing.raise()
+    func signal() {
+        signaling.raise()
     }
 
     /// Ends all present and later waits.

@@ -10,7 +10,7 @@ internal import ZMQBackend
 extension ZMQTests {
     /// The wake channel by which a hub on files learns of writes by other processes.
     @Suite("A hub's own bell")
-    struct HubBellTests {
+    struct HubSignalTests {
         /// The wake channel for all changes.
         private func events(of stage: HubStage) throws -> FileEvents {
             let events = try FileEvents()

@@ -3,15 +3,15 @@ internal import Platform
 
 /// A set of the group's 512 wake channels. A wake channel is a small file: a write to it wakes each process that
 /// watches it.
-struct Bells: Hashable, Sendable {
+struct WakeChannels: Hashable, Sendable {
     /// The set as words with a bit for each channel, as processes share it.
     typealias Words = SIMD8<UInt64>
 
     static let count = Words.scalarCount * 64
-    static let all = Bells(words: Words(repeating: .max))
+    static let all = WakeChannels(words: Words(repeating: .max))
     /// The channel of a listener to every change and every post: a hub. It is not signalled for changes that a hub
     /// records while it serves.
-    static let everything = Bells(index: 0)
+    static let everything = WakeChannels(index: 0)
 
     private(set) var words: Words
 
@@ -37,30 +37,30 @@ struct Bells: Hashable, Sendable {
         var path = prefix.path.utf8[...]
         if path.last == UInt8(ascii: "/") { path = path.dropLast() }
         for byte in path { hash.combine(byte) }
-        self = hash.bell
+        self = hash.wakeChannel
     }
 
     /// The channel that an observation of a notification listens to.
     init(of name: NotificationName) {
         var hash = PathHash(domain: .notifications)
         for byte in name.text.utf8 { hash.combine(byte) }
-        self = hash.bell
+        self = hash.wakeChannel
     }
 
     /// The channels that a post signals.
     init(posting name: NotificationName) {
-        self = Bells(of: name).union(.everything)
+        self = WakeChannels(of: name).union(.everything)
     }
 
     /// The channels that a change of a key signals: its own, those of the paths above it, and that of all keys.
     init(changing key: Key) {
         var hash = PathHash(domain: .keys)
-        var bells = Bells.everything.union(hash.bell)
+        var wakeChannels = WakeChannels.everything.union(hash.wakeChannel)
         for byte in key.text.utf8 {
-            if byte == UInt8(ascii: "/") { bells.formUnion(hash.bell) }
+            if byte == UInt8(ascii: "/") { wakeChannels.formUnion(hash.wakeChannel) }
             hash.combine(byte)
         }
-        self = bells.union(hash.bell)
+        self = wakeChannels.union(hash.wakeChannel)
     }
 
     /// The channels as the interest mask of a frame, in which eight share a bit (decision 30).
@@ -90,44 +90,44 @@ struct Bells: Hashable, Sendable {
 }
 
 /// Set operations, word by word.
-extension Bells {
+extension WakeChannels {
     var isEmpty: Bool { words == .zero }
 
     /// The number of channels in the set.
     var count: Int { words.indices.reduce(0) { $0 + words[$1].nonzeroBitCount } }
 
-    func isSuperset(of other: Bells) -> Bool { other.words & ~words == .zero }
+    func isSuperset(of other: WakeChannels) -> Bool { other.words & ~words == .zero }
 
-    func union(_ other: Bells) -> Bells { Bells(words: words | other.words) }
+    func union(_ other: WakeChannels) -> WakeChannels { WakeChannels(words: words | other.words) }
 
-    func intersection(_ other: Bells) -> Bells { Bells(words: words & other.words) }
+    func intersection(_ other: WakeChannels) -> WakeChannels { WakeChannels(words: words & other.words) }
 
-    func subtracting(_ other: Bells) -> Bells { Bells(words: words & ~other.words) }
+    func subtracting(_ other: WakeChannels) -> WakeChannels { WakeChannels(words: words & ~other.words) }
 
-    mutating func formUnion(_ other: Bells) { self = union(other) }
+    mutating func formUnion(_ other: WakeChannels) { self = union(other) }
 
-    mutating func subtract(_ other: Bells) { self = subtracting(other) }
+    mutating func subtract(_ other: WakeChannels) { self = subtracting(other) }
 }
 
 /// Sets of wake channels in a page that processes share: eight words, each of which is read and changed atomically.
 extension MappedPage {
-    func bells(at offset: Int) -> Bells {
-        var words = Bells.Words.zero
+    func wakeChannels(at offset: Int) -> WakeChannels {
+        var words = WakeChannels.Words.zero
         for word in words.indices { words[word] = load(at: offset + word * 8) }
-        return Bells(words: words)
+        return WakeChannels(words: words)
     }
 
-    func insert(_ bells: Bells, at offset: Int) {
-        for word in bells.words.indices where bells.words[word] != 0 {
-            insert(bells.words[word], at: offset + word * 8)
+    func insert(_ wakeChannels: WakeChannels, at offset: Int) {
+        for word in wakeChannels.words.indices where wakeChannels.words[word] != 0 {
+            insert(wakeChannels.words[word], at: offset + word * 8)
         }
     }
 
-    func remove(_ bells: Bells, at offset: Int) {
-        for word in bells.words.indices where bells.words[word] != 0 {
+    func remove(_ wakeChannels: WakeChannels, at offset: Int) {
+        for word in wakeChannels.words.indices where wakeChannels.words[word] != 0 {
             while true {
                 let known = load(at: offset + word * 8)
-                if replace(known, with: known & ~bells.words[word], at: offset + word * 8) { break }
+                if replace(known, with: known & ~wakeChannels.words[word], at: offset + word * 8) { break }
             }
         }
     }
@@ -165,7 +165,7 @@ struct PathHash {
         if byte == UInt8(ascii: "/") { depth += 1 }
     }
 
-    var bell: Bells {
+    var wakeChannel: WakeChannels {
         let range =
             switch domain {
             case .keys: Self.ofPaths[min(depth, Self.ofPaths.count - 1)]
@@ -174,6 +174,6 @@ struct PathHash {
         // The low bits of FNV depend on few input bits, so they are mixed with the high ones first.
         let mixed = (value ^ (value >> 32)) &* 0x9e37_79b9_7f4a_7c15
         let offset = ((mixed >> 32) * UInt64(range.count)) >> 32
-        return Bells(index: Int(range.lowerBound + offset))
+        return WakeChannels(index: Int(range.lowerBound + offset))
     }
 }

@@ -2,7 +2,7 @@ package import CoreAPI
 internal import Platform
 
 /// The state of an endpoint of this machine, according to its lock: free, or with a hub.
-package enum HubSeat: Hashable, Sendable {
+package enum HubEndpointState: Hashable, Sendable {
     case free
     /// No hub, and the last one did not end by itself, as when it was killed: its lock's file still names it.
     case abandoned
@@ -14,7 +14,7 @@ package enum HubSeat: Hashable, Sendable {
     /// Reads the lock of a socket's path.
     ///
     /// - Throws: ``SharedCoreError/Code/forbidden`` where another user may have put the lock there.
-    package static func ofSocket(_ path: String) throws(SharedCoreError) -> HubSeat {
+    package static func ofSocket(_ path: String) throws(SharedCoreError) -> HubEndpointState {
         try ofLock(HubLock.path(ofSocket: path))
     }
 
@@ -26,12 +26,14 @@ package enum HubSeat: Hashable, Sendable {
     }
 
     /// Reads the lock at a path.
-    static func ofLock(_ path: String) throws(SharedCoreError) -> HubSeat {
+    static func ofLock(_ path: String) throws(SharedCoreError) -> HubEndpointState {
         var record: HubRecord?
         return try ofLock(path, reading: &record)
     }
 
-    private static func ofLock(_ path: String, reading record: inout HubRecord?) throws(SharedCoreError) -> HubSeat {
+    private static func ofLock(_ path: String, reading record: inout HubRecord?) throws(SharedCoreError)
+        -> HubEndpointState
+    {
         let path = try HubLock.trusted(path)
         do throws(SystemCallError) {
             let file = try OpenFile(path: path, .read)

@@ -4,7 +4,7 @@ internal import Lifecycle
 /// The expected treatment of a Main, derived from the events and the actions alone.
 ///
 /// It keeps an account of its own of P6, P7 and P8, and repeats their figures.
-struct SupervisionJudge {
+struct SupervisionValidator {
     private(set) var problems: [String] = []
 
     private(set) var isUp = false

@@ -15,7 +15,7 @@ internal import Testing
 extension ZMQTests {
     /// A hub's treatment of connections over a network: strangers, and clients that mean harm.
     @Suite("A hub's ports")
-    struct NetworkDoorTests {
+    struct NetworkListenerTests {
         /// A name as the library makes them for connections: a zero, and a number that rises.
         private static func ownName(_ number: UInt32) -> [UInt8] {
             [0] + withUnsafeBytes(of: number.bigEndian) { Array($0) }
@@ -248,7 +248,7 @@ extension ZMQTests {
             for number in 300..<344 as Range<UInt64> { #expect(take(number, "\(number)") == nil) }
             #expect(take(2_000, "b") == 2)
             #expect(lobby.readyAddresses.isEmpty && lobby[2_000] != nil && lobby[2] == nil)
-            let overdue = lobby.overdue(at: BootInstant(nanoseconds: 10), patience: .nanoseconds(5))
+            let overdue = lobby.overdue(at: BootInstant(nanoseconds: 10), timeout: .nanoseconds(5))
             #expect(overdue.map(\.connection.number) == [3, 4, 5])
             let words = Handshake.greeting + [4, 200, 5] + Array("HELLO".utf8) + [UInt8](repeating: 0, count: 194)
             #expect(words.count == Handshake.clientByteCount && Handshake.isClients(words))
@@ -378,7 +378,7 @@ extension ZMQTests {
             fill(&admission, 1..<17, at: begin) { _ in "a" }
             #expect(admission.admit(17, from: "a", at: begin) == .mustWait)
             #expect(admission.admit(18, from: "b", at: begin) == .admitted)
-            let later = begin.advanced(by: Admission.patience)
+            let later = begin.advanced(by: Admission.timeout)
             #expect(admission.admit(17, from: "a", at: later) == .admittedFor(1))
             #expect(admission.leave(18) && !admission.leave(18) && !admission.leave(1))
             fill(&admission, 100..<340, at: later) { "\($0 / 16)" }
@@ -400,7 +400,7 @@ extension ZMQTests {
             admission.remember("key", from: "known")
             #expect(admission.isKnown("known") && admission.count == 0)
             fill(&admission, 0..<256, at: begin) { "\($0)" }
-            let later = begin.advanced(by: Admission.patience)
+            let later = begin.advanced(by: Admission.timeout)
             #expect(admission.admit(300, from: "new", at: later) == .admittedFor(0))
             #expect(admission.admit(301, from: "other", at: begin) == .mustWait)
             #expect(admission.admit(301, from: "known", at: begin) == .admitted)
@@ -426,7 +426,7 @@ extension ZMQTests {
             #expect(admission.admit(200, from: "router", at: begin) == .mustWait)
             #expect(admission.admit(201, from: "known", at: begin) == .admitted)
             #expect(admission.admit(202, from: "new", at: begin) == .admitted)
-            #expect(admission.admit(200, from: "router", at: begin.advanced(by: Admission.patience)) == .admittedFor(0))
+            #expect(admission.admit(200, from: "router", at: begin.advanced(by: Admission.timeout)) == .admittedFor(0))
         }
 
         @Test("of addresses that want a place that goes first which had the fewest that proved no key")

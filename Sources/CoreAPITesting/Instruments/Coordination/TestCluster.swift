@@ -3,14 +3,14 @@ package import CoreAPI
 internal import Platform
 
 /// The participants of one case, with the server that their cores share: a group in which a scenario runs.
-package final class Troupe: Sendable {
+package final class TestCluster: Sendable {
     package let group: TestGroup
     package let server: SharedServer
     /// A handle that only reads.
     package let observer: any SharedGroup
     private let harness: any ConformanceHarness
     private let clock: (any TimeSource)?
-    private let players = Box<[Player]>([])
+    private let participants = Box<[TestParticipant]>([])
 
     init(
         in group: TestGroup, at server: SharedServer, by harness: any ConformanceHarness, clock: (any TimeSource)?
@@ -28,10 +28,10 @@ package final class Troupe: Sendable {
     /// Makes a Main that has not started.
     ///
     /// - Parameters:
-    ///   - settings: See ``PlayerSettings``.
+    ///   - settings: See ``TestParticipantSettings``.
     ///   - isApart: True to give it a separate process, if the backend supports several.
     package func main(_ name: String = "main", _ settings: String = "", apart isApart: Bool = false) async throws
-        -> Player
+        -> TestParticipant
     {
         try await enter(.main, name, settings, apart: isApart)
     }
@@ -39,7 +39,7 @@ package final class Troupe: Sendable {
     /// Makes a Main that owns and runs its core.
     package func owningMain(
         _ name: String = "main", _ settings: String = "", apart isApart: Bool = false
-    ) async throws -> Player {
+    ) async throws -> TestParticipant {
         let main = try await main(name, settings, apart: isApart)
         let outcome = try await main.start()
         try expect(outcome.hasPrefix("owns "), "the Main “\(name)” owns: \(outcome)")
@@ -49,8 +49,8 @@ package final class Troupe: Sendable {
     }
 
     /// Makes a holder, for Mains that rest.
-    package func holder(_ settings: String = "", apart isApart: Bool = false) async throws -> Player {
-        let holder = try await enter(PlayerSession.holder, "holder", settings, apart: isApart)
+    package func holder(_ settings: String = "", apart isApart: Bool = false) async throws -> TestParticipant {
+        let holder = try await enter(TestParticipantSession.holder, "holder", settings, apart: isApart)
         try await holder.tell("hold")
         try await eventually("there is a holder") { try await observer.get(OwnershipKey.holder) != nil }
         return holder
@@ -59,7 +59,7 @@ package final class Troupe: Sendable {
     /// An Executor.
     package func executor(
         _ name: String = "executor", _ settings: String = "", apart isApart: Bool = false
-    ) async throws -> Player {
+    ) async throws -> TestParticipant {
         try await enter(.executor, name, settings, apart: isApart)
     }
 
@@ -67,7 +67,7 @@ package final class Troupe: Sendable {
     package func owningExecutor(
         _ name: String = "executor", _ settings: String = "", waitingFor callID: String = "its-own",
         apart isApart: Bool = false
-    ) async throws -> Player {
+    ) async throws -> TestParticipant {
         let executor = try await executor(name, settings, apart: isApart)
         try await executor.ask(callID)
         try await reaches(.running, by: name)
@@ -75,13 +75,14 @@ package final class Troupe: Sendable {
     }
 
     /// An Executor that no wake-up reaches.
-    package func deafExecutor(_ name: String) async throws -> Player {
+    package func deafExecutor(_ name: String) async throws -> TestParticipant {
         let handle = TroubledGroup.deaf(try await group.open(name, role: .executor))
         return try enter(name, on: handle, "")
     }
 
     /// Makes an Executor. A message is stored when its call has reached the given point.
-    func interruptedExecutor(_ callID: String, _ settings: String, at moment: InterruptionPoint) async throws -> Player
+    func interruptedExecutor(_ callID: String, _ settings: String, at moment: InterruptionPoint) async throws
+        -> TestParticipant
     {
         let handle = TroubledGroup.interrupted(
             try await group.open(callID, role: .executor), at: moment,
@@ -95,43 +96,43 @@ package final class Troupe: Sendable {
 
     private func enter(
         _ role: SessionRole, _ name: String, _ settings: String, apart isApart: Bool
-    ) async throws -> Player {
+    ) async throws -> TestParticipant {
         guard isApart, hasProcesses else { return try enter(name, on: await group.open(name, role: role), settings) }
         let peer = try await group.peer()
         let word = settings.isEmpty ? "none" : settings
         try await peer.tell("play \(role.rawValue) \(name) \(server.path) \(word) \(group.address)")
-        let player = Player(name, in: peer, of: group)
-        players.update { $0.append(player) }
-        return player
+        let participant = TestParticipant(name, in: peer, of: group)
+        participants.update { $0.append(participant) }
+        return participant
     }
 
-    private func enter(_ name: String, on handle: any SharedGroup, _ settings: String) throws -> Player {
-        let session = try PlayerSession(
-            on: handle, at: server, PlayerSettings(settings), isPlayed: !hasProcesses, clock: clock)
-        let player = Player(name, here: session, on: handle, in: group)
-        players.update { $0.append(player) }
-        return player
+    private func enter(_ name: String, on handle: any SharedGroup, _ settings: String) throws -> TestParticipant {
+        let session = try TestParticipantSession(
+            on: handle, at: server, TestParticipantSettings(settings), isSimulated: !hasProcesses, clock: clock)
+        let participant = TestParticipant(name, here: session, on: handle, in: group)
+        participants.update { $0.append(participant) }
+        return participant
     }
 
     /// Starts a cluster of Executors, in several processes where there are any: call `receive` for their messages, then
     /// await this.
-    package func crowd(of size: Int, _ settings: String = "") async throws -> CrowdRun {
+    package func burst(of size: Int, _ settings: String = "") async throws -> ExecutorBurstRun {
         let processCount = hasProcesses ? 4 : 1
         let shares = (0..<processCount).map { $0 * size / processCount..<($0 + 1) * size / processCount }
         guard hasProcesses else {
-            let crowd = Crowd(
-                numbers: 0..<size, server: server, settings: try PlayerSettings(settings), isPlayed: true,
+            let burst = ExecutorBurst(
+                numbers: 0..<size, server: server, settings: try TestParticipantSettings(settings), isSimulated: true,
                 open: { [group] description throws(SharedCoreError) in
                     try await group.open(description.name, role: description.role)
                 })
-            return CrowdRun(here: Task { await crowd.run() })
+            return ExecutorBurstRun(here: Task { await burst.run() })
         }
         let peers = try await group.peers(count: processCount)
         for (peer, share) in zip(peers, shares) {
             let word = settings.isEmpty ? "none" : settings
             try await peer.tell("crowd \(share.lowerBound) \(share.count) \(server.path) \(word) \(group.address)")
         }
-        return CrowdRun(apart: peers)
+        return ExecutorBurstRun(apart: peers)
     }
 
     // MARK: - Present state
@@ -203,7 +204,7 @@ package final class Troupe: Sendable {
     /// - Parameter superseded: The least number of cores that ran beside a newer one that had superseded them; nil if
     ///   none may have.
     func judge(superseded: Int?) async throws {
-        for player in players.value where !player.isDead { try await player.tell("leave") }
+        for participant in participants.value where !participant.isDead { try await participant.tell("leave") }
         let history = try await Timeline(observer).history()
         let report = TimelineChecker.check(history)
         try expect(report.violations, is: [], "the rules that the timeline breaks")

@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import Lifecycle
 
 /// The actions that are carried out, and the state when nothing is left to be done.
-extension ConnectivityJudge {
+extension ConnectivityValidator {
     /// Validates that an action is carried out now.
     mutating func carriedOut(
         _ ordered: OrderedAction, _ outcome: ConnectivityMachine.Outcome, at position: LifecyclePosition

@@ -10,7 +10,7 @@ internal import Testing
 extension ZMQTests {
     /// The number of frames for updates: each wakes all clients.
     @Suite("Frames of news")
-    struct NewsFramesTests {
+    struct UpdatesFramesTests {
         /// The number of requests that arrive together, and their size.
         struct Burst: CustomTestStringConvertible {
             let count: Int
@@ -61,8 +61,8 @@ extension ZMQTests {
                 return await end(client, service)
             }
             // A frame contains at most 16 effects and 64 KiB. The first and the last ones may have come separately.
-            #expect(frames.allSatisfy { $0.count <= HubService.newsLimit }, "\(frames.map(\.count)) effects")
-            let perFrame = min(HubService.newsLimit, (64 << 10) / (valueByteCount + 100))
+            #expect(frames.allSatisfy { $0.count <= HubService.updatesLimit }, "\(frames.map(\.count)) effects")
+            let perFrame = min(HubService.updatesLimit, (64 << 10) / (valueByteCount + 100))
             let limit = 3 + 2 * count / perFrame
             #expect(frames.count <= limit, "\(frames.count) frames for \(count) commits")
             await end(client, service)
@@ -77,7 +77,7 @@ extension ZMQTests {
             _ = try await service.start()
             let client = try await stage.client()
             let stream = try await subscription(at: stage.endpoint)
-            await service.keep(NewsPace(forEach: .seconds(1), least: .zero, most: .seconds(1)))
+            await service.keep(UpdatePace(forEach: .seconds(1), least: .zero, most: .seconds(1)))
             let count = 20
             var revisions: [Revision] = []
             for number in 0..<count { revisions.append(try await client.put(Key("k/\(number)"), [1]).revision) }
@@ -91,7 +91,7 @@ extension ZMQTests {
             "the pace: none for few clients, and no more than 5 ms for many",
             arguments: [(1, 0), (33, 0), (100, 3_000), (5_000, 5_000)])
         func pauses(count: Int, microseconds: Int) {
-            #expect(NewsPace().pause(forClients: count) == .microseconds(microseconds))
+            #expect(UpdatePace().pause(forClients: count) == .microseconds(microseconds))
         }
 
         private func end(_ client: ZMQGroup, _ service: HubService) async {
@@ -104,10 +104,10 @@ extension ZMQTests {
             var frames: [[Revision]] = []
             try await eventually("all is told") {
                 while let message = stream.receive(upTo: 1) {
-                    guard case .news(let news, _) = try StreamMessage(try #require(message.frames.first)) else {
+                    guard case .updates(let updates, _) = try StreamMessage(try #require(message.frames.first)) else {
                         continue
                     }
-                    frames.append(news.effects.compactMap { News.revision(of: $0) })
+                    frames.append(updates.effects.compactMap { Updates.revision(of: $0) })
                 }
                 return frames.last?.last == last
             }
@@ -118,7 +118,7 @@ extension ZMQTests {
         private func subscription(at endpoint: HubEndpoint) async throws -> Socket {
             let stream = try Socket(.subscriber, for: endpoint.stream().description)
             let mark = [UInt8](repeating: 5, count: StreamMessage.armedByteCount)
-            try stream.set(.subscribe, StreamMessage.newsTopic)
+            try stream.set(.subscribe, StreamMessage.updatesTopic)
             try stream.set(.subscribe, [StreamMessage.armedTopic] + mark)
             try stream.connect()
             try await eventually("the stream is heard") {
@@ -133,5 +133,5 @@ extension ZMQTests {
 }
 
 extension HubService {
-    fileprivate func keep(_ pace: NewsPace) { self.pace = pace }
+    fileprivate func keep(_ pace: UpdatePace) { self.pace = pace }
 }

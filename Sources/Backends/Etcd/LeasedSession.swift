@@ -8,7 +8,7 @@
     internal import Synchronization
 
     /// A participant's session in a group: a key that lives with a lease.
-    final class Seat: Sendable {
+    final class LeasedSession: Sendable {
         let id: SessionID
         let lease: Int64
         /// The lease's latest confirmation.
@@ -84,7 +84,7 @@
 
         static func take(
             in feed: GroupFeed, as description: SessionDescription, lease duration: Duration
-        ) async throws(SharedCoreError) -> Seat {
+        ) async throws(SharedCoreError) -> LeasedSession {
             let cluster = feed.cluster
             let timeout = feed.settings.requestTimeout
             let seconds = max(1, Int64(duration.components.seconds))
@@ -105,7 +105,7 @@
                 let record = SessionRecord(description, clock: feed.clock)
                 let revision = try await feed.enter(record, lease: grant.id)
                 if EtcdDefect.lateRenewal.isPresent { cluster.leases.add(grant.id, confirmation, socket: socket) }
-                return Seat(
+                return LeasedSession(
                     id: SessionID(rawValue: UInt64(clamping: revision)), lease: grant.id, confirmation, record: record,
                     socket: socket)
             } catch {

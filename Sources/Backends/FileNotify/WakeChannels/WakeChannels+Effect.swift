@@ -13,23 +13,23 @@ extension Effect {
     }
 }
 
-extension Bells {
+extension WakeChannels {
     /// The wake channels that an effect signals, as far as they are known before it is applied; otherwise all of them.
     init(of effect: Effect) {
         switch effect.body {
-        case .sessionOpened, .refused: self = Bells()
+        case .sessionOpened, .refused: self = WakeChannels()
         case .sessionEnded, .restarted: self = .all
-        case .expired(let keys): self = keys.reduce(into: Bells()) { $0.formUnion(Bells(changing: $1)) }
+        case .expired(let keys): self = keys.reduce(into: WakeChannels()) { $0.formUnion(WakeChannels(changing: $1)) }
         case .committed(_, _, let operations): self.init(of: operations)
         }
     }
 
     private init(of operations: [Effect.Operation]) {
-        self = operations.reduce(into: Bells()) { bells, operation in
+        self = operations.reduce(into: WakeChannels()) { wakeChannels, operation in
             switch operation {
-            case .put(let key, _, _), .delete(let key): bells.formUnion(Bells(changing: key))
-            case .post(let name, _): bells.formUnion(Bells(posting: name))
-            case .deletePrefix: bells = .all
+            case .put(let key, _, _), .delete(let key): wakeChannels.formUnion(WakeChannels(changing: key))
+            case .post(let name, _): wakeChannels.formUnion(WakeChannels(posting: name))
+            case .deletePrefix: wakeChannels = .all
             }
         }
     }
@@ -40,7 +40,9 @@ extension Bells {
     init(of effect: Effect, before state: borrowing StoreState) {
         switch effect.body {
         case .sessionEnded(let session):
-            self = state.keys(livingWith: session).reduce(into: Bells()) { $0.formUnion(Bells(changing: $1)) }
+            self = state.keys(livingWith: session).reduce(into: WakeChannels()) {
+                $0.formUnion(WakeChannels(changing: $1))
+            }
         case .committed(_, _, let operations):
             self.init(
                 of: operations.filter { operation in
@@ -53,27 +55,27 @@ extension Bells {
     /// The wake channels that are signalled when the process that commits an effect ends: those of the keys with the
     /// lifetime of a session.
     init(ofKeysHeldBy effect: Effect) {
-        self = Bells()
+        self = WakeChannels()
         guard case .committed(_, _, let operations) = effect.body else { return }
-        for case .put(let key, _, .session) in operations { formUnion(Bells(changing: key)) }
+        for case .put(let key, _, .session) in operations { formUnion(WakeChannels(changing: key)) }
     }
 
     /// The wake channels that an effect signals, after it was applied to a state.
     ///
     /// - Parameter expected: The channels that were computed before the effect was applied.
-    init(of effect: Effect, expected: Bells, in state: inout StoreState) {
+    init(of effect: Effect, expected: WakeChannels, in state: inout StoreState) {
         guard expected == .all else {
             self = expected
             return
         }
         if let last = state.history.last, last.revision == effect.revision {
-            self = last.changes.reduce(into: Bells()) { $0.formUnion(Bells(changing: $1.key)) }
+            self = last.changes.reduce(into: WakeChannels()) { $0.formUnion(WakeChannels(changing: $1.key)) }
             if case .committed(_, _, let operations) = effect.body {
-                for case .post(let name, _) in operations { formUnion(Bells(posting: name)) }
+                for case .post(let name, _) in operations { formUnion(WakeChannels(posting: name)) }
             }
         } else {
             // The effect changed nothing.
-            self = Bells()
+            self = WakeChannels()
         }
     }
 }

@@ -4,19 +4,19 @@ internal import Testing
 
 @testable internal import FileNotifyBackend
 
-extension Bells {
-    fileprivate var bellCount: Int { Array(indices).count }
+extension WakeChannels {
+    fileprivate var wakeChannelCount: Int { Array(indices).count }
 
-    fileprivate func isDisjoint(with other: Bells) -> Bool { intersection(other).isEmpty }
+    fileprivate func isDisjoint(with other: WakeChannels) -> Bool { intersection(other).isEmpty }
 }
 
-@Suite("Bells")
-struct BellsTests {
+@Suite("Wake channels")
+struct WakeChannelsTests {
     @Test("N4: a change of a key rings each watch of a path above it, the key itself, or everything")
     func pathsAboveAreRung() throws {
-        let rung = Bells(changing: "a/b/c")
+        let signaled = WakeChannels(changing: "a/b/c")
         for prefix in ["", "a", "a/b", "a/b/", "a/b/c"] as [KeyPrefix] {
-            #expect(rung.isSuperset(of: Bells(listeningTo: prefix)), "\(prefix)")
+            #expect(signaled.isSuperset(of: WakeChannels(listeningTo: prefix)), "\(prefix)")
         }
     }
 
@@ -27,65 +27,67 @@ struct BellsTests {
         for end in text.indices + [text.endIndex] {
             let prefix = try KeyPrefix(String(text[..<end]))
             guard prefix.contains(key) else { continue }
-            #expect(Bells(changing: key).isSuperset(of: Bells(listeningTo: prefix)), "\(text) under \(prefix)")
+            #expect(
+                WakeChannels(changing: key).isSuperset(of: WakeChannels(listeningTo: prefix)), "\(text) under \(prefix)"
+            )
         }
     }
 
     @Test("N4: different names and paths spread over the bells that there are for them, one each")
     func bellsSpread() throws {
-        var ofNames = Bells()
-        var ofPaths = [Bells](repeating: Bells(), count: 4)
+        var ofNames = WakeChannels()
+        var ofPaths = [WakeChannels](repeating: WakeChannels(), count: 4)
         for index in 0..<8_000 {
-            let name = Bells(of: try NotificationName("name \(index)"))
-            #expect(name.bellCount == 1)
+            let name = WakeChannels(of: try NotificationName("name \(index)"))
+            #expect(name.wakeChannelCount == 1)
             ofNames.formUnion(name)
             for (depth, path) in ["\(index)", "a/\(index)", "a/b/\(index)", "a/\(index)/c/d"].enumerated() {
-                let bell = Bells(listeningTo: try KeyPrefix(path))
-                #expect(bell.bellCount == 1)
-                ofPaths[depth].formUnion(bell)
+                let wakeChannel = WakeChannels(listeningTo: try KeyPrefix(path))
+                #expect(wakeChannel.wakeChannelCount == 1)
+                ofPaths[depth].formUnion(wakeChannel)
             }
         }
-        #expect(ofPaths.map(\.bellCount) == [7, 56, 208, 240])
-        #expect(ofPaths.reduce(into: Bells.everything) { $0.formUnion($1) } == .all)
-        #expect(ofNames.bellCount == 264)
-        #expect(ofNames.isDisjoint(with: Bells(listeningTo: "")))
+        #expect(ofPaths.map(\.wakeChannelCount) == [7, 56, 208, 240])
+        #expect(ofPaths.reduce(into: WakeChannels.everything) { $0.formUnion($1) } == .all)
+        #expect(ofNames.wakeChannelCount == 264)
+        #expect(ofNames.isDisjoint(with: WakeChannels(listeningTo: "")))
     }
 
     @Test("N4: a change wakes few that watch other paths of its depth, and none of those that watch longer ones")
     func othersAreNotWoken() throws {
-        let watched = try (0..<100).map { Bells(listeningTo: try KeyPrefix("a/inbox/\($0)")) }
-        let rung = try (0..<100).map { Bells(changing: try Key("a/demand/\($0)/session")) }
-        let woken = rung.map { bells in watched.count { !$0.isDisjoint(with: bells) } }
+        let watched = try (0..<100).map { WakeChannels(listeningTo: try KeyPrefix("a/inbox/\($0)")) }
+        let signaled = try (0..<100).map { WakeChannels(changing: try Key("a/demand/\($0)/session")) }
+        let woken = signaled.map { wakeChannels in watched.count { !$0.isDisjoint(with: wakeChannels) } }
         // 100 on 208 wake channels are a half on each; one path of this depth is above each key.
         #expect(woken.reduce(0, +) <= 75, "\(woken)")
-        #expect(watched.allSatisfy { $0.isDisjoint(with: Bells(changing: "a/demand")) })
+        #expect(watched.allSatisfy { $0.isDisjoint(with: WakeChannels(changing: "a/demand")) })
     }
 
     @Test("N4: an observer of everything has one bell, which every change and every post rings")
     func everythingIsHeard() {
         for key in ["a", "a/b", "a/b/c", "a/b/c/d"] as [Key] {
-            #expect(Bells(changing: key).isSuperset(of: .everything))
-            #expect(!Bells(listeningTo: KeyPrefix(key)).isSuperset(of: .everything), "nobody else listens to it")
+            #expect(WakeChannels(changing: key).isSuperset(of: .everything))
+            #expect(!WakeChannels(listeningTo: KeyPrefix(key)).isSuperset(of: .everything), "nobody else listens to it")
         }
         let name: NotificationName = "name"
-        #expect(Bells(posting: name) == Bells(of: name).union(.everything))
-        #expect(!Bells(of: name).isSuperset(of: .everything))
+        #expect(WakeChannels(posting: name) == WakeChannels(of: name).union(.everything))
+        #expect(!WakeChannels(of: name).isSuperset(of: .everything))
     }
 
     @Test("a set of bells is the same in the words of a page, and each bell is one")
     func words() {
-        var all = Bells()
-        for index in 0..<Bells.count {
-            let bell = Bells(index: index)
-            #expect(Array(bell.indices) == [index])
-            #expect(bell.isDisjoint(with: all))
-            all.formUnion(bell)
+        var all = WakeChannels()
+        for index in 0..<WakeChannels.count {
+            let wakeChannel = WakeChannels(index: index)
+            #expect(Array(wakeChannel.indices) == [index])
+            #expect(wakeChannel.isDisjoint(with: all))
+            all.formUnion(wakeChannel)
         }
         #expect(all == .all)
-        #expect(Array(all.indices) == Array(0..<Bells.count))
-        all.subtract(Bells(index: 64))
-        #expect(!all.isSuperset(of: Bells(index: 64)) && all.isSuperset(of: Bells(index: 63)))
-        #expect(all.bellCount == Bells.count - 1)
+        #expect(Array(all.indices) == Array(0..<WakeChannels.count))
+        all.subtract(WakeChannels(index: 64))
+        #expect(!all.isSuperset(of: WakeChannels(index: 64)) && all.isSuperset(of: WakeChannels(index: 63)))
+        #expect(all.wakeChannelCount == WakeChannels.count - 1)
     }
 
     @Test("N4: a transaction rings the bells of what it changes, and opens none for what was not there to be deleted")
@@ -102,12 +104,12 @@ struct BellsTests {
         state.apply(effect([.put("a/b/present", value, .persistent)]))
 
         let mixed = effect([.put("a/b/new", value, .persistent), .delete("a/b/absent"), .delete("a/b/present")])
-        let bells = Bells(of: mixed, before: state)
+        let wakeChannels = WakeChannels(of: mixed, before: state)
         state.apply(mixed)
 
-        #expect(bells == Bells(changing: "a/b/new").union(Bells(changing: "a/b/present")))
-        #expect(Bells(of: mixed, expected: bells, in: &state) == bells)
-        #expect(Bells(of: effect([.delete("a/b/absent")]), before: state).isEmpty)
+        #expect(wakeChannels == WakeChannels(changing: "a/b/new").union(WakeChannels(changing: "a/b/present")))
+        #expect(WakeChannels(of: mixed, expected: wakeChannels, in: &state) == wakeChannels)
+        #expect(WakeChannels(of: effect([.delete("a/b/absent")]), before: state).isEmpty)
     }
 
     @Test("N4: the end of a session rings the bells of what it held, and opens no others")
@@ -129,10 +131,10 @@ struct BellsTests {
         state.apply(effect)
 
         let ending = try #require(state.ending(session, at: now))
-        let opened = Bells(of: ending, before: state)
+        let opened = WakeChannels(of: ending, before: state)
         state.apply(ending)
 
-        #expect(opened == Bells(changing: "a/held"))
-        #expect(Bells(of: ending, expected: Bells(of: ending), in: &state) == opened)
+        #expect(opened == WakeChannels(changing: "a/held"))
+        #expect(WakeChannels(of: ending, expected: WakeChannels(of: ending), in: &state) == opened)
     }
 }

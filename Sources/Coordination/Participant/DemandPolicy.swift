@@ -7,7 +7,7 @@ package import CoreAPI
 /// ``wish(holding:core:at:)`` computes the goal.
 ///
 /// Source: contract C2, C9, C14, C16.
-package struct Intentions: Sendable {
+package struct DemandPolicy: Sendable {
     /// How long a participant leaves its core alone after a failure; doubled with each one in a row.
     private static let firstRest = Duration.seconds(1)
     private static let longestRest = Duration.seconds(30)
@@ -55,7 +55,7 @@ package struct Intentions: Sendable {
     /// True if a Main waits until its core runs instead of being refused, when another Main owns.
     private var mainWaitsItsTurn = false
     /// A Main's goal. An Executor's goal follows from the calls that wait here.
-    package private(set) var intent = Wish.nothing(because: .notStarted)
+    package private(set) var intent = OwnershipGoal.nothing(because: .notStarted)
     /// The calls that a core here would help, and whether they insist on one.
     package var needs: [Int: Need] = [:]
     /// True if the participation is about to end.
@@ -196,10 +196,10 @@ package struct Intentions: Sendable {
     ///   - activities: The open activities of the ownership held here, as far as known.
     ///   - isBeginning: True if the core that runs here is beginning an activity, or has begun one that is not known
     ///     yet.
-    package mutating func wish(
+    package mutating func goal(
         holding: Revision?, core: LocalCore?, activities: ActivitiesRecord? = nil, isBeginning: Bool = false,
         at now: BootInstant
-    ) -> Wish {
+    ) -> OwnershipGoal {
         policyIsDue = nil
         for (number, need) in needs where need.epoch != nil && need.epoch != holding { needs[number] = nil }
         if isClosing { return .nothing(because: .closes) }

@@ -4,7 +4,7 @@ internal import Platform
 
 /// One listener of a hub: an endpoint at which requests arrive, and the socket of the stream. It belongs to the hub's
 /// actor.
-final class Door {
+final class HubListener {
     /// How requests arrive.
     private enum Entrance {
         /// At one socket for all clients of this machine.
@@ -30,7 +30,7 @@ final class Door {
     init(at endpoint: HubEndpoint) throws(MessagingError) {
         let requests = try Socket(.router, for: endpoint.bindable.description)
         stream = try Socket(.publisher, for: endpoint.bindable.stream().description)
-        try Self.prepareStream(stream, newsCount: Self.queueLimit)
+        try Self.prepareStream(stream, updateCount: Self.queueLimit)
         try requests.set(.sendLimit, Self.queueLimit)
         try requests.set(.receiveLimit, Self.queueLimit)
         try requests.set(.messageByteLimit, Wire.requestByteLimit)
@@ -68,8 +68,8 @@ final class Door {
     /// The listener for connections over a network; nil for local endpoints.
     var network: NetworkEntrance? { if case .relayed(let network) = entrance { network } else { nil } }
 
-    static func prepareStream(_ stream: Socket, newsCount: Int) throws(MessagingError) {
-        try stream.set(.sendLimit, newsCount)
+    static func prepareStream(_ stream: Socket, updateCount: Int) throws(MessagingError) {
+        try stream.set(.sendLimit, updateCount)
         try stream.set(.receiveLimit, queueLimit)
         // Subscribers only send their subscriptions, which are short, and their part of the handshake, 400 bytes at
         // most. Every subscription is reported, including repeated ones.

@@ -32,7 +32,7 @@ internal import Synchronization
 /// - `finish`: waits until nothing is run here; `leave`: ends the participation; `close`: and the handle with it
 /// - `ended`: waits for a Main's end; answers with it
 /// - `epoch`, `coreStarts`, `session`
-final class PlayerSession: Sendable {
+final class TestParticipantSession: Sendable {
     private enum Participant {
         case main(MainParticipant)
         case executor(ExecutorParticipant)
@@ -63,15 +63,15 @@ final class PlayerSession: Sendable {
     let state = Mutex(State())
     let life = SimulatedLife()
 
-    /// - Parameter isPlayed: Whether the process is simulated: several participants of one process each count as one of
+    /// - Parameter isSimulated: Whether the process is simulated: several participants of one process each count as one of
     ///   their own.
     init(
-        on handle: any SharedGroup, at server: SharedServer, _ settings: PlayerSettings, isPlayed: Bool,
+        on handle: any SharedGroup, at server: SharedServer, _ settings: TestParticipantSettings, isSimulated: Bool,
         clock: (any TimeSource)? = nil
     ) throws(SharedCoreError) {
         self.handle = handle
         var environment = CoordinationEnvironment(
-            clock: clock ?? SystemClock(), processes: isPlayed ? UnseenProcesses() : LocalProcessControl(),
+            clock: clock ?? SystemClock(), processes: isSimulated ? UnseenProcesses() : LocalProcessControl(),
             witness: NotingWitness(at: server, in: life))
         // As far as the group knows, each such session is on its own machine.
         if handle.session.process.bootID == BootID(high: 0, low: 0) { environment.system.batons = AfarTransport() }

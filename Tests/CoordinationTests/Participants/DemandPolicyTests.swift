@@ -5,14 +5,14 @@ import Testing
 @testable import Coordination
 
 /// A participant's goals concerning ownership.
-struct IntentionsTests {
+struct DemandPolicyTests {
     private let start = BootInstant(nanoseconds: 1_000_000_000)
     private let epoch = Revision(rawValue: 20)
 
-    private func main() -> Intentions { Intentions(isMain: true, budget: .seconds(30), linger: .milliseconds(250)) }
+    private func main() -> DemandPolicy { DemandPolicy(isMain: true, budget: .seconds(30), linger: .milliseconds(250)) }
 
-    private func executor() -> Intentions {
-        Intentions(isMain: false, budget: .seconds(30), linger: .milliseconds(250))
+    private func executor() -> DemandPolicy {
+        DemandPolicy(isMain: false, budget: .seconds(30), linger: .milliseconds(250))
     }
 
     private func after(_ milliseconds: Int) -> BootInstant { start.advanced(by: .milliseconds(milliseconds)) }
@@ -63,7 +63,7 @@ struct IntentionsTests {
 
         main.start(takingOver: true, insisting: true, isRunning: true)
 
-        #expect(main.wish(holding: epoch, core: nil, at: start) == .own)
+        #expect(main.goal(holding: epoch, core: nil, at: start) == .own)
         #expect(!main.insists)
         #expect(main.coreFailed("it broke", of: epoch, at: start)?.length == .seconds(1))
         main.notice(loss(to: .executor), hasYielded: false)
@@ -76,9 +76,9 @@ struct IntentionsTests {
     func takesOverOnce() {
         var main = main()
         main.start(takingOver: true)
-        #expect(main.wish(holding: nil, core: nil, at: start) == .takeOver)
+        #expect(main.goal(holding: nil, core: nil, at: start) == .takeOver)
         main.coreStarted(at: start)
-        #expect(main.wish(holding: epoch, core: nil, at: start) == .own)
+        #expect(main.goal(holding: epoch, core: nil, at: start) == .own)
     }
 
     @Test("C14: a Main that lost to another Main gives way")
@@ -145,56 +145,56 @@ struct IntentionsTests {
     @Test("C9: an Executor whose budget is used up seeks no more until no call waits here")
     func budgetIsUsedUp() {
         var executor = executor()
-        executor.needs[1] = Intentions.Need(insists: false)
-        #expect(executor.wish(holding: nil, core: nil, at: start) == .own)
+        executor.needs[1] = DemandPolicy.Need(insists: false)
+        #expect(executor.goal(holding: nil, core: nil, at: start) == .own)
         executor.coreBegins(at: start)
         let core = LocalCore(epoch: epoch, phase: .running)
-        #expect(executor.wish(holding: epoch, core: core, at: after(29_999)) == .own)
-        #expect(!executor.wish(holding: epoch, core: core, at: after(30_000)).wantsOwnership)
-        #expect(!executor.wish(holding: nil, core: nil, at: after(30_100)).wantsOwnership)
+        #expect(executor.goal(holding: epoch, core: core, at: after(29_999)) == .own)
+        #expect(!executor.goal(holding: epoch, core: core, at: after(30_000)).wantsOwnership)
+        #expect(!executor.goal(holding: nil, core: nil, at: after(30_100)).wantsOwnership)
         executor.needs[1] = nil
-        #expect(!executor.wish(holding: nil, core: nil, at: after(30_200)).wantsOwnership)
-        executor.needs[2] = Intentions.Need(insists: true)
-        #expect(executor.wish(holding: nil, core: nil, at: after(30_300)) == .insist)
+        #expect(!executor.goal(holding: nil, core: nil, at: after(30_200)).wantsOwnership)
+        executor.needs[2] = DemandPolicy.Need(insists: true)
+        #expect(executor.goal(holding: nil, core: nil, at: after(30_300)) == .insist)
     }
 
     @Test("C17: an Executor's core that begins an activity goes on until that is seen, though its budget is used up")
     func beginningKeepsTheCore() {
         var executor = executor()
-        executor.needs[1] = Intentions.Need(insists: false)
-        _ = executor.wish(holding: nil, core: nil, at: start)
+        executor.needs[1] = DemandPolicy.Need(insists: false)
+        _ = executor.goal(holding: nil, core: nil, at: start)
         executor.coreBegins(at: start)
         let core = LocalCore(epoch: epoch, phase: .running)
-        #expect(executor.wish(holding: epoch, core: core, isBeginning: true, at: after(30_000)) == .own)
+        #expect(executor.goal(holding: epoch, core: core, isBeginning: true, at: after(30_000)) == .own)
         let activities = ActivitiesRecord(epoch: epoch, activities: [Activity(.call, id: "1", begun: after(29_999))])
-        #expect(executor.wish(holding: epoch, core: core, activities: activities, at: after(30_001)) == .own)
-        #expect(!executor.wish(holding: epoch, core: core, at: after(30_002)).wantsOwnership)
+        #expect(executor.goal(holding: epoch, core: core, activities: activities, at: after(30_001)) == .own)
+        #expect(!executor.goal(holding: epoch, core: core, at: after(30_002)).wantsOwnership)
     }
 
     @Test("C2: a core that was wanted once is wanted no more when its ownership has gone to another")
     func aNeedEndsWithItsOwnership() {
         var executor = executor()
-        executor.needs[1] = Intentions.Need(insists: true)
-        #expect(executor.wish(holding: nil, core: nil, at: start) == .insist)
+        executor.needs[1] = DemandPolicy.Need(insists: true)
+        #expect(executor.goal(holding: nil, core: nil, at: start) == .insist)
         executor.coreBegins(at: start)
         executor.needs[1]?.epoch = epoch
-        #expect(executor.wish(holding: epoch, core: LocalCore(epoch: epoch, phase: .running), at: after(1)) == .own)
-        #expect(!executor.wish(holding: nil, core: nil, at: after(2)).wantsOwnership)
+        #expect(executor.goal(holding: epoch, core: LocalCore(epoch: epoch, phase: .running), at: after(1)) == .own)
+        #expect(!executor.goal(holding: nil, core: nil, at: after(2)).wantsOwnership)
         #expect(executor.needs.isEmpty)
     }
 
     @Test("C9: a call that is slow to look does not start a core again whose run has served all calls")
     func servedCallsNeedNoCore() throws {
         var executor = executor()
-        executor.needs[1] = Intentions.Need(insists: false)
+        executor.needs[1] = DemandPolicy.Need(insists: false)
         executor.coreBegins(at: start)
         executor.demand = Demand(of: try QueueKeys(path: "inbox"), in: BootID(high: 1, low: 1))
         let core = LocalCore(epoch: epoch, phase: .running)
-        #expect(executor.wish(holding: epoch, core: core, at: after(0)) == .own)
-        #expect(!executor.wish(holding: epoch, core: core, at: after(300)).wantsOwnership)
-        #expect(!executor.wish(holding: nil, core: nil, at: after(301)).wantsOwnership)
+        #expect(executor.goal(holding: epoch, core: core, at: after(0)) == .own)
+        #expect(!executor.goal(holding: epoch, core: core, at: after(300)).wantsOwnership)
+        #expect(!executor.goal(holding: nil, core: nil, at: after(301)).wantsOwnership)
         // The participant has read the store, and there is no answer.
-        executor.needs[1] = Intentions.Need(insists: false)
-        #expect(executor.wish(holding: nil, core: nil, at: after(302)) == .own)
+        executor.needs[1] = DemandPolicy.Need(insists: false)
+        #expect(executor.goal(holding: nil, core: nil, at: after(302)) == .own)
     }
 }

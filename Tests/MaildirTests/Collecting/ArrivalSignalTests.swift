@@ -7,7 +7,7 @@ internal import Testing
 @testable internal import MaildirCore
 
 @Suite("Every way of delivering into a folder rings")
-struct BellTests {
+struct ArrivalSignalTests {
     /// The ways in which files come into `new`.
     enum Delivery: CaseIterable {
         /// As Maildir is used today: written in `tmp`, renamed.
@@ -52,18 +52,20 @@ struct BellTests {
     func stops() async throws {
         let maildir = try TestMaildir()
         let source = try MailSource(path: maildir.path, limits: MailLimits())
-        try await heard(source) { source.bell.stop() }
+        try await heard(source) { source.arrivalSignal.stop() }
         try await heard(source) {}
     }
 
     /// Expects that the body ends a wait that would not end by itself.
     private func heard(_ source: MailSource, _ body: () throws -> Void) async throws {
-        let wait = Task { await SerialThread(name: "waiting").run { source.bell.wait(timeout: .seconds(3600)) } }
+        let wait = Task {
+            await SerialThread(name: "waiting").run { source.arrivalSignal.wait(timeout: .seconds(3600)) }
+        }
         try body()
         do {
             try await withTimeout(TestTimeout.usual, "the bell rings") { await wait.value }
         } catch {
-            source.bell.stop()
+            source.arrivalSignal.stop()
             throw error
         }
     }

@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import StoreEngine
 
 /// Effects in order, as they are sent. A replica applies them if its revision is the one before the first.
-struct News: Hashable {
+struct Updates: Hashable {
     /// The revision before the first effect.
     var after: Revision
     /// The effects' records.
@@ -41,9 +41,11 @@ extension StoreState {
     /// Returns the effects after a revision, limited to the size of an answer or to `byteLimit`; nil when they are no
     /// longer kept, or a large value of one is not, since a replaced journal frees its space. One effect is returned
     /// regardless of its size.
-    func news(after revision: Revision, upTo byteLimit: Int = Wire.newsByteCount) throws(SharedCoreError) -> News? {
+    func updates(after revision: Revision, upTo byteLimit: Int = Wire.updatesByteCount) throws(SharedCoreError)
+        -> Updates?
+    {
         guard let following = effects?.elements(after: revision) else { return nil }
-        var news = News(after: revision)
+        var updates = Updates(after: revision)
         var byteCount = 0
         for effect in following {
             let payload: [UInt8]
@@ -54,9 +56,9 @@ extension StoreState {
                 return nil
             }
             byteCount += payload.count
-            guard news.effects.isEmpty || byteCount <= byteLimit else { break }
-            news.add(payload, of: effect)
+            guard updates.effects.isEmpty || byteCount <= byteLimit else { break }
+            updates.add(payload, of: effect)
         }
-        return news
+        return updates
     }
 }

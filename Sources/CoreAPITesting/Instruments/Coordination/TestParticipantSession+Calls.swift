@@ -3,7 +3,7 @@ internal import CoreAPI
 internal import Synchronization
 
 /// The commands of a player about calls.
-extension PlayerSession {
+extension TestParticipantSession {
     /// The states of calls, as commands name them.
     private static let states: [String: Call.State] = [
         "incoming": .incoming, "ringing": .ringing, "answered": .answered, "held": .held,

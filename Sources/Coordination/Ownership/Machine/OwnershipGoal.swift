@@ -1,5 +1,5 @@
 /// A participant's goal concerning ownership.
-package enum Wish: Hashable, Sendable {
+package enum OwnershipGoal: Hashable, Sendable {
     /// Not to own; an owner stops its core for this reason and releases.
     case nothing(because: IdleReason)
     /// To own, waiting while another participant does.

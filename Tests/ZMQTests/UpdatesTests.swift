@@ -10,7 +10,7 @@ internal import ZMQBackend
 extension ZMQTests {
     /// The way of updates to replicas, and the effect of lost ones.
     @Suite("News through a hub")
-    struct NewsTests {
+    struct UpdatesTests {
         @Test("N3, W1: the last news is lost: the beacon tells, without a request")
         func lastNewsLost() async throws {
             let stage = try HubStage()

@@ -6,15 +6,15 @@ internal import Testing
 
 /// The kernel limits memory only under a service manager that delegates; here is the cgroup that must be left alone.
 @Suite("A cgroup that is not the host's to use")
-struct MemoryCageTests {
-    private func cage(controllers: String?, processes: String?) throws -> (MemoryCage?, [String]) {
+struct CgroupLimitTests {
+    private func cgroupLimit(controllers: String?, processes: String?) throws -> (CgroupLimit?, [String]) {
         let directory = try TemporaryDirectory()
         let files = ["cgroup.controllers": controllers, "cgroup.procs": processes, "cgroup.subtree_control": ""]
         for (name, text) in files {
             guard let text else { continue }
             try Data(text.utf8).write(to: URL(filePath: directory.path(of: name)))
         }
-        return (MemoryCage(at: directory.path, process: 7), directory.names)
+        return (CgroupLimit(at: directory.path, process: 7), directory.names)
     }
 
     @Test(
@@ -22,8 +22,8 @@ struct MemoryCageTests {
         arguments: [("cpu io", "7\n"), ("", "7\n"), (nil, "7\n"), ("cpu memory", "7\n8\n"), ("memory", nil)]
             as [(String?, String?)])
     func leftAlone(controllers: String?, processes: String?) throws {
-        let (cage, names) = try cage(controllers: controllers, processes: processes)
-        #expect(cage == nil)
+        let (cgroupLimit, names) = try cgroupLimit(controllers: controllers, processes: processes)
+        #expect(cgroupLimit == nil)
         #expect(names.allSatisfy { $0.hasPrefix("cgroup.") })
     }
 
@@ -35,7 +35,7 @@ struct MemoryCageTests {
     @Test("That the kernel has killed for want of memory is told by the cgroup's events, and by nothing else there")
     func kills() throws {
         let directory = try TemporaryDirectory()
-        let cell = MemoryCage.Cell(path: directory.path)
+        let cell = CgroupLimit.Cell(path: directory.path)
         #expect(!cell.hasKilled())
         for (killed, expected) in [("0", false), ("1", true), ("17", true)] {
             try Data(events(killed: killed).utf8).write(to: URL(filePath: directory.path(of: "memory.events")))

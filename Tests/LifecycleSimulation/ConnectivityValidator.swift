@@ -3,7 +3,7 @@ package import Lifecycle
 
 /// Validates a connectivity machine from the outside, by its events, its trace and its actions, and records every
 /// breach of a rule. It derives the expected state by itself.
-package struct ConnectivityJudge {
+package struct ConnectivityValidator {
     package private(set) var breaches: [String] = []
     /// Every rule that came up.
     package private(set) var rules: Set<String> = []

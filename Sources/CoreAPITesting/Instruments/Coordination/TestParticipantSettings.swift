@@ -3,9 +3,9 @@ package import Coordination
 /// The options of a test process, and the further actions of its core, as one word that can be sent to another process.
 ///
 /// `handover=500,answer=500,fence,hold-stop=gate`: milliseconds, and names of gates of the ``SharedServer``.
-package struct PlayerSettings: Hashable, Sendable {
+package struct TestParticipantSettings: Hashable, Sendable {
     /// Time limits that no test reaches unless it is about them, and a core that lingers briefly.
-    package var options = PlayerSettings.patient
+    package var options = TestParticipantSettings.patient
     /// The gates at which the core waits: before its start returns, before it fetches, between storing and
     /// acknowledging a message, before its stop returns, before it applies a baton.
     var gates: [Gate: String] = [:]

@@ -8,7 +8,7 @@ internal import Synchronization
 /// nothing that was not given to it.
 ///
 /// Source: https://docs.kernel.org/admin-guide/cgroup-v2.html, “Delegation” and “No Internal Process Constraint”.
-final class MemoryCage: Sendable {
+final class CgroupLimit: Sendable {
     /// A limited resource: its controller, and the file of a cgroup that limits it.
     struct Resource: Sendable {
         let controller: String
@@ -120,7 +120,7 @@ final class MemoryCage: Sendable {
 
         /// Kills the processes that are left in the cgroup, and removes it. Blocks until they have ended, 2 s at most.
         func remove() {
-            _ = MemoryCage.write("1", to: path + "/cgroup.kill")
+            _ = CgroupLimit.write("1", to: path + "/cgroup.kill")
             for _ in 0..<Self.attempts {
                 // It cannot be removed while a process in it has not ended.
                 do throws(SystemCallError) {
