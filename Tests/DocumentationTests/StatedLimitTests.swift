@@ -68,7 +68,7 @@ struct StatedLimitTests {
 
     static let limits = [
         Limit("a baton is at most # bytes", wire, "batonByteLimit = "),
-        Limit("An update waits at most # for others", hub + "HubService+Updates.swift", "newsDelay = "),
+        Limit("An update waits at most # for others", hub + "HubService+Updates.swift", "updatesDelay = "),
         Limit(
             "whose core has stopped waits # at most", "Coordination/CoordinationOptions.swift", "releaseBound = ",
             page: "Docs/Guide/Hub.md"),

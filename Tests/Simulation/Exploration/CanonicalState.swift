@@ -289,7 +289,7 @@ extension CanonicalTokens {
         (
             "OwnershipMachine",
             [
-                "view", "wish", "insists", "holding", "core", "rest", "refusal", "hasYielded", "watched",
+                "view", "goal", "insists", "holding", "core", "rest", "refusal", "hasYielded", "watched",
                 "handoverWait", "lastLook",
                 "lastBurial", "retryAt", "leftover", "given", "wantsRest", "offered",
                 "hasOffered", "wakeWait",
@@ -308,13 +308,13 @@ extension CanonicalTokens {
             // Equal in all states, or set by each step.
             ["myself", "rules", "nextStep"]
         ),
-        ("WakeWait", ["rest", "patience", "remindedAt"], []),
+        ("WakeWait", ["rest", "waitingTime", "remindedAt"], []),
         ("LocalCore", ["epoch", "phase", "isQuiet"], ["reason", "request"]),
         ("CoreRest", ["until"], ["length", "problem"]),
         (
             "WatchedClaim",
             [
-                "claim", "holder", "since", "nextChallenge", "lastAnswered", "hasChallenged", "patience", "remindedAt",
+                "claim", "holder", "since", "nextChallenge", "lastAnswered", "hasChallenged", "waitingTime", "remindedAt",
                 "wasSeenStopped", "lastExamination",
             ],
             // Nil without leases.
@@ -323,7 +323,7 @@ extension CanonicalTokens {
         (
             "HandoverWait",
             [
-                "handover", "epoch", "patience", "limit", "idleSince", "silence", "stopLimit", "enforcement",
+                "handover", "epoch", "waitingTime", "limit", "idleSince", "silence", "stopLimit", "enforcement",
                 "afterKill",
             ],
             // Only for reports, or for owners with a lease.

@@ -8,7 +8,7 @@ extension HubService {
     /// How many effects are sent together when requests arrive faster than they are answered. Answers carry as many.
     static let updatesLimit = 16
     /// How long a recorded change may wait for others, when requests arrive without a pause.
-    static let newsDelay = Duration.milliseconds(50)
+    static let updatesDelay = Duration.milliseconds(50)
 
     /// Sends recorded changes; a little later when more requests wait.
     func publishNewsSoon() {
@@ -16,7 +16,7 @@ extension HubService {
             let recorded = order.replica.read { $0.revision }
             guard recorded > published else { return }
             if recorded.rawValue &- published.rawValue < UInt64(Self.updatesLimit) {
-                return publishUpdates(by: runningClock.now().advanced(by: Self.newsDelay))
+                return publishUpdates(by: runningClock.now().advanced(by: Self.updatesDelay))
             }
         }
         publishUpdates()
