@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import Coordination
 package import CoreAPI
 internal import FileNotifyBackend
-internal import Mailboxes
 package import Platform
 package import ProgramOutput
 internal import SharedCoreConfiguration
@@ -34,7 +33,7 @@ package actor GroupReports {
     package static let valueByteCount = 64 << 10
 
     /// An open handle.
-    private struct Handle: Sendable {
+    struct Handle: Sendable {
         let group: any SharedGroup
         /// True if it shows what is written after it was opened, so that it is kept open.
         let isFollowing: Bool
@@ -67,7 +66,7 @@ package actor GroupReports {
     private var incarnation = 0
     private var sight: Sight?
     /// Tells this process's counts from those of an earlier one.
-    private let start = UInt64.random(in: 0...UInt64.max)
+    let start = UInt64.random(in: 0...UInt64.max)
 
     init(_ context: CommandContext, for command: String = "web") {
         self.context = context
@@ -144,162 +143,6 @@ package actor GroupReports {
     /// Returns true if the documents follow the group through one open handle, so that reading it often costs little.
     package var isLive: Bool { live != nil }
 
-    // MARK: - Documents
-
-    /// The document of `status --json`.
-    package func status() async throws(Failure) -> JSONObject {
-        try await read { group, context in try await StatusOverview(of: group, in: context).json }
-    }
-
-    /// `revision waiting taken messages[]{callID,revision,taken,after,before} more`: the messages that wait to be acknowledged,
-    /// the oldest first, without sender and text. A message has no time of its own: `after` and `before` are those of the
-    /// entries of the timeline around it, or null.
-    package func inbox() async throws(Failure) -> JSONObject {
-        try await read { group, _ in
-            let messages = try await Inbox(group).unacknowledged()
-            let records = try await Timeline(group).history().records
-            let clock = WallTime()
-            let taken = messages.count(where: \.isTaken)
-            // Both are in the order of the revisions.
-            var next = 0
-            func time(_ index: Int) -> JSONValue {
-                guard records.indices.contains(index) else { return .null }
-                return .optional(clock.text(of: records[index].entry.at, in: records[index].entry.bootID))
-            }
-            let listed = Self.beginning(of: messages) { message in
-                while next < records.count, records[next].revision <= message.revision { next += 1 }
-                return [
-                    "callID": .text(message.callID.text), "revision": .natural(message.revision.rawValue),
-                    "taken": .flag(message.isTaken), "after": time(next - 1), "before": time(next),
-                ]
-            }
-            return [
-                "revision": try await group.revisionNow(), "waiting": .integer(Int64(messages.count - taken)),
-                "taken": .integer(Int64(taken)),
-                "messages": .array(listed), "more": .flag(listed.count < messages.count),
-            ]
-        }
-    }
-
-    /// `revision calls[] more`, each as `calls --json` prints it.
-    package func calls() async throws(Failure) -> JSONObject {
-        try await read { group, _ in
-            let calls = try await Calls(group).list()
-            let listed = Self.beginning(of: calls) { CallLine($0).json }
-            return [
-                "revision": try await group.revisionNow(), "calls": .array(listed),
-                "more": .flag(listed.count < calls.count),
-            ]
-        }
-    }
-
-    /// `revision waiting taken givenUp forMain failures[] more`; a failure as `push --given-up --json` prints it.
-    package func pushes() async throws(Failure) -> JSONObject {
-        try await read { group, context in
-            let queue = try context.resolution.pushQueue(of: group)
-            let failures = try await queue.givenUp()
-            var document: JSONObject = ["revision": try await group.revisionNow()]
-            for (name, value) in try await HostOverview(of: group).pushes.members { document.append(name, value) }
-            let listed = Self.beginning(of: failures) { $0.givenUpJSON }
-            document.append("failures", .array(listed))
-            document.append("more", .flag(listed.count < failures.count))
-            return document
-        }
-    }
-
-    /// `revision mailboxes[]{directory,kind,name,waiting,taken} more`.
-    package func mailboxes() async throws(Failure) -> JSONObject {
-        try await read { group, _ in
-            let snapshot = try await group.list(MailboxTable.prefix)
-            let rows = MailboxTable(snapshot.entries).rows
-            let listed = Self.beginning(of: rows) { $0.json }
-            return [
-                "revision": .natural(snapshot.revision.rawValue), "mailboxes": .array(listed),
-                "more": .flag(listed.count < rows.count),
-            ]
-        }
-    }
-
-    /// `revision incarnation records[] before dropped violations[]`: the entries before a revision, the oldest first, as
-    /// `timeline --json` prints them. `before` begins the page before this one; null where this is the first. Another
-    /// group at the same place has another `incarnation`.
-    ///
-    /// - Parameters:
-    ///   - end: The `before` of the page after it; nil for the last page.
-    ///   - limit: How many entries; those of one commit stay together.
-    package func timeline(before end: Revision?, limit: Int) async throws(Failure) -> JSONObject {
-        let start = start
-        return try await withHandle { handle, _ in
-            let snapshot = try await handle.group.list(Timeline.prefix)
-            let history = TimelineHistory(snapshot)
-            let line = TimelineLine(clock: WallTime())
-            let earlier = history.records.filter { record in end.map { record.revision < $0 } ?? true }
-            var first = earlier.count
-            var records: [JSONValue] = []
-            var byteCount = 0
-            while first > 0 {
-                let isFull = records.count >= limit || byteCount >= Self.listByteCount
-                if isFull, earlier[first - 1].revision != earlier[first].revision { break }
-                first -= 1
-                let json = line.json(earlier[first])
-                byteCount += json.line.utf8.count
-                records.append(.object(json))
-            }
-            return [
-                "revision": .natural(snapshot.revision.rawValue),
-                "incarnation": .text(Self.name(of: handle.incarnation, since: start)),
-                "records": .array(records.reversed()),
-                "before": first > 0 ? .natural(earlier[first].revision.rawValue) : .null,
-                "dropped": history.checkpoint.map { .object(line.json($0)) } ?? .null,
-                "violations": .array(Self.beginning(of: history.damages) { line.json($0) }),
-            ]
-        }
-    }
-
-    /// The last line of `check --json`, with the violations that it has found.
-    package func check() async throws(Failure) -> JSONObject {
-        try await read { group, _ in
-            let report = TimelineChecker.check(try await Timeline(group).history())
-            let line = TimelineLine(clock: WallTime())
-            var document = CheckCommand.json(report)
-            document.append("found", .array(Self.beginning(of: report.violations) { line.json($0) }))
-            return document
-        }
-    }
-
-    /// `revision prefix children[]{name,isKey,count} next`: one level of the store's keys, without the coordination's.
-    ///
-    /// - Parameters:
-    ///   - prefix: The beginning of the keys, up to a `/`; empty for the root. A missing `/` at its end is added. A key
-    ///     that begins with `/` is below the prefix `/`.
-    ///   - name: The last child of the page before; nil for the first page.
-    package func store(below prefix: String, after name: String?) async throws(Failure) -> JSONObject {
-        let prefix = prefix.isEmpty || prefix.hasSuffix("/") ? prefix : prefix + "/"
-        return try await read { group, _ in
-            let snapshot = try await group.list(try KeyPrefix.init(prefix))
-            let level = KeyLevel(of: snapshot.entries.lazy.map(\.key), below: prefix, after: name)
-            return [
-                "revision": .natural(snapshot.revision.rawValue), "prefix": .text(prefix),
-                "children": .array(level.children.map { .object($0.json) }), "next": .optional(level.next),
-            ]
-        }
-    }
-
-    /// `key bytes cut value revision`, or `valueBase64`; nil for an absent key and for the coordination's.
-    package func entry(_ text: String) async throws(Failure) -> JSONObject? {
-        try await read { group, _ -> JSONObject? in
-            let key = try Key.init(text)
-            guard !ReservedPath.contains(key), let entry = try await group.get(key) else { return nil }
-            let isCut = entry.value.count > Self.valueByteCount
-            let value = ValueText.fields(
-                isCut ? ValueText.beginning(entry.value, of: Self.valueByteCount) : entry.value)
-            return [
-                "key": .text(key.text), "bytes": .integer(Int64(entry.value.count)), "cut": .flag(isCut),
-                value.name: value.value, "revision": .natural(entry.revision.rawValue),
-            ]
-        }
-    }
-
     /// The changes after a revision.
     package struct Changes: Sendable {
         /// The revision of the group.
@@ -354,7 +197,7 @@ package actor GroupReports {
         return incarnation
     }
 
-    private static func name(of incarnation: Int, since start: UInt64) -> String {
+    static func name(of incarnation: Int, since start: UInt64) -> String {
         String(start, radix: 36) + "-\(incarnation)"
     }
 
@@ -368,18 +211,6 @@ package actor GroupReports {
         try await read { group, context in try await StatusOverview(of: group, in: context) }
     }
 
-    /// Returns as many of the first elements as a document may have.
-    private static func beginning<Element>(of elements: [Element], json: (Element) -> JSONObject) -> [JSONValue] {
-        var listed: [JSONValue] = []
-        var byteCount = 0
-        for element in elements.prefix(pageCount) where byteCount < listByteCount {
-            let object = json(element)
-            byteCount += object.line.utf8.count
-            listed.append(.object(object))
-        }
-        return listed
-    }
-
     // MARK: - Reading
 
     /// Reads the group through the open handle, or through one for this read alone where readers hold one revision.
@@ -389,7 +220,7 @@ package actor GroupReports {
         try await withHandle { handle, context in try await body(handle.group, context) }
     }
 
-    private func withHandle<Result: Sendable>(
+    func withHandle<Result: Sendable>(
         _ body: @Sendable (Handle, CommandContext) async throws -> Result
     ) async throws(Failure) -> Result {
         do {
@@ -459,12 +290,8 @@ extension SharedStore {
             return true
         }
     }
-
-    fileprivate func revisionNow() async throws(SharedCoreError) -> JSONValue {
-        .natural(try await list(.ownership).revision.rawValue)
-    }
 }
 
 extension KeyPrefix {
-    fileprivate static let ownership: KeyPrefix = ".sharedcore/ownership"
+    static let ownership: KeyPrefix = ".sharedcore/ownership"
 }
