@@ -3,7 +3,7 @@ internal import CoreAPI
 internal import Dispatch
 internal import Glibc
 
-/// One connection to the server. Each call has a deadline and blocks until then at most, so it runs on the queue of its log alone.
+/// One connection to the server. Each call has a deadline and blocks until then at most, or while bytes move, so it runs on the queue of its log alone.
 final class PostgresConnection {
     /// A parameter of a statement. It is sent beside the text of the statement, never in it.
     enum Value {
@@ -12,7 +12,18 @@ final class PostgresConnection {
         case list([[UInt8]])
     }
 
+    /// How long nothing may be sent or received.
     private static let timeout = Duration.seconds(8)
+    /// How long one answer may take, such as that with a large snapshot.
+    private static let answerTimeout = Duration.seconds(120)
+    /// What libpq says of a server that cannot be reached. The rest of such a message may have a part of a password in it, where libpq
+    /// took it for the host or the port.
+    private static let phrases = [
+        "Connection refused", "No such file or directory", "Permission denied", "could not translate host name",
+        "No route to host", "Network is unreachable", "Connection reset by peer", "timeout expired",
+        "server closed the connection unexpectedly", "certificate verify failed", "SSL", "invalid port number",
+        "invalid integer value", "no password supplied",
+    ]
 
     /// True after an error behind which the connection is of no use.
     private(set) var isLost = false
@@ -63,7 +74,12 @@ final class PostgresConnection {
         PQsetnonblocking(pointer, 1)
     }
 
-    private var message: String { String(cString: PQerrorMessage(pointer)) }
+    /// The server's message with its code, or what is known of another error.
+    private var message: String {
+        let text = String(cString: PQerrorMessage(pointer))
+        let answers = text.split(separator: "\n").filter { $0.contains(#/:  [0-9A-Z]{5}: /#) }.map(String.init)
+        return (answers.isEmpty ? Self.phrases.filter { text.contains($0) } : answers).joined(separator: "; ")
+    }
 
     /// Runs a statement, which is prepared at its first use.
     ///
@@ -89,7 +105,8 @@ final class PostgresConnection {
     private func answer(
         to isSent: Int32, whenLost code: SharedCoreError.Code = .unavailable
     ) throws(SharedCoreError) -> [PostgresRow] {
-        let deadline = ContinuousClock.now + Self.timeout
+        let end = ContinuousClock.now + Self.answerTimeout
+        var deadline = ContinuousClock.now + Self.timeout
         var rows: [PostgresRow] = []
         var failure: SharedCoreError?
         var isUsable = isSent == 1
@@ -107,6 +124,7 @@ final class PostgresConnection {
                 isUsable =
                     rest >= 0 && isReady(for: rest > 0 ? POLLIN | POLLOUT : POLLIN, by: deadline)
                     && PQconsumeInput(pointer) == 1
+                deadline = min(ContinuousClock.now + Self.timeout, end)
             }
         }
         guard isUsable, PQstatus(pointer) != CONNECTION_BAD else {

@@ -13,8 +13,8 @@ actor PostgresLog: SharedLog {
         let continuation: CheckedContinuation<Result<Void, SharedCoreError>, Never>
     }
 
-    /// The time after a loss of connections in which a missing lock says nothing, and the pause between two looks at the
-    /// locks. The group connects again within 5 s.
+    /// The time after a connection was made in which a missing lock says nothing, and the pause between two looks at the
+    /// locks. Others that lost theirs connect again within 5 s.
     static let grace = Duration.seconds(10)
 
     /// The longest record that a notification has: its payload is shorter than 8,000 bytes.
@@ -30,7 +30,7 @@ actor PostgresLog: SharedLog {
     private let readsOnly: Bool
     private let process: ProcessIdentity
     private var connection: PostgresConnection?
-    private var lostAt: ContinuousClock.Instant?
+    private var connectedAt = ContinuousClock.now
     /// The log's number. A log that is made anew has another one.
     private var id: UInt64?
     /// The number of records ever, as far as is known here.
@@ -202,7 +202,7 @@ actor PostgresLog: SharedLog {
         if told.count > Self.toldCount { told = [:] }
         endWaits(.success(())) { $0.value.position < end }
         guard connection.isLost else { return }
-        (self.connection, lostAt) = (nil, .now)
+        self.connection = nil
         connection.close()
         endWaits(.failure(error(.unavailable, "The connection was lost.")))
     }
@@ -225,7 +225,7 @@ actor PostgresLog: SharedLog {
             throw error
         }
         new.observeInput(on: executor.queue) { [weak self] in self?.assumeIsolated { $0.receive() } }
-        connection = new
+        (connection, connectedAt) = (new, .now)
         return new
     }
 
@@ -287,7 +287,8 @@ actor PostgresLog: SharedLog {
             """, [])
         locks = Set(rows.compactMap { $0.integer(1) })
         var trusted = Duration.seconds(Int64(rows.first?.integer(0) ?? 0))
-        if let lostAt { trusted = min(trusted, lostAt.duration(to: .now)) }
+        // Others may still be on their way back from the loss that made this connection necessary, or that came before the first one.
+        trusted = min(trusted, connectedAt.duration(to: .now))
         doubt = trusted < Self.grace ? Self.grace - trusted : nil
     }
 

@@ -37,6 +37,9 @@ extension AllTests {
                 ("schema", "Robert'); DROP", "schema"), ("connection", "host=/nonexistent password=hunter2", "reached"),
                 ("connection", "postgresql://user:hunter2@localhost:1/chat", "reached"),
                 ("connection", "host=/tmp hunter2", "connection"),
+                // libpq takes a part of the password for the host, or for the port.
+                ("connection", "postgresql://user:p@hunter2@localhost:1/chat", "reached"),
+                ("connection", "postgresql://user:hunter2/x@localhost:1/chat", "reached"),
             ])
         func settings(key: String, value: String, word: String) throws {
             defer { try? FileManager.default.removeItem(at: directory) }
