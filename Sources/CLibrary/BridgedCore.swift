@@ -89,8 +89,14 @@ final class CoreObject: HandleObject {
     private let handedOver = Answers<Baton?>()
     /// Whether the event to stop asks for a baton.
     private let mayGiveBaton = Atomic(false)
-    /// The answer to the last event about a rest, and whether that was the one to resume.
-    private let rest = Mutex<(isResume: Bool, answers: Answers<Void>)?>(nil)
+    private struct RestEvents {
+        /// The last event that the program has not answered, and whether it is the one to resume.
+        var last: (isResume: Bool, answers: Answers<Void>)?
+        /// The number of earlier events that the program has still to answer: those to rest, and those to resume.
+        var earlier = (rest: 0, resume: 0)
+    }
+
+    private let restEvents = Mutex(RestEvents())
 
     init(_ context: CoreContext) throws(Failure) {
         self.context = context
@@ -132,29 +138,46 @@ final class CoreObject: HandleObject {
     /// Returns the place for the answer to an event about a rest, which is given already if the core has failed or stopped.
     fileprivate func beginRestAnswer(toResume isResume: Bool) -> Answers<Void> {
         let answers = Answers<Void>()
-        rest.withLock { $0 = (isResume, answers) }
+        restEvents.withLock { events in
+            switch events.last?.isResume {
+            case true?: events.earlier.resume += 1
+            case false?: events.earlier.rest += 1
+            case nil: break
+            }
+            events.last = (isResume, answers)
+        }
         if failed.isGiven { answers.give(.failure(CoreFailure(reason: "The core has failed."))) }
         return answers
     }
 
-    /// Answers the last event about a rest. Does nothing where that was another one: the answer comes too late.
+    /// Answers an event about a rest. The program answers each once, in their order: an answer to an earlier one comes too late, and
+    /// has no effect.
     func answerRest(toResume isResume: Bool) {
-        guard let last = rest.withLock({ $0 }), last.isResume == isResume else { return }
-        last.answers.give(.success(()))
+        let answers = restEvents.withLock { events -> Answers<Void>? in
+            let earlier = isResume ? \RestEvents.earlier.resume : \.earlier.rest
+            guard events[keyPath: earlier] == 0 else {
+                events[keyPath: earlier] -= 1
+                return nil
+            }
+            guard let last = events.last, last.isResume == isResume else { return nil }
+            events.last = nil
+            return last.answers
+        }
+        answers?.give(.success(()))
     }
 
     func fail(_ reason: String) {
         let failure = CoreFailure(reason: reason)
         started.give(.failure(failure))
         failed.give(.failure(failure))
-        rest.withLock { $0 }?.answers.give(.failure(failure))
+        restEvents.withLock { $0.last }?.answers.give(.failure(failure))
     }
 
     /// Marks the run as stopped, and resumes the tasks that wait for its start, its failure or its stop.
     func close() {
         started.give(.failure(CoreFailure(reason: "The core was stopped.")))
         failed.give(.failure(CancellationError()))
-        rest.withLock { $0 }?.answers.give(.failure(CancellationError()))
+        restEvents.withLock { $0.last }?.answers.give(.failure(CancellationError()))
         handedOver.give(.success(nil))
         stopped.give(.success(()))
     }

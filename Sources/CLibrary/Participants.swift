@@ -50,8 +50,12 @@ final class ParticipantObject: PollableObject {
     /// Gives back the message of a handle that the program never got. The session goes on, so its take would stand.
     private static func giveBack(_ handle: UInt64) async {
         guard let object = Handles.remove(handle) as? TakenObject else { return }
-        // A failure leaves nothing to do: the take ends with the session, as of a closed group.
-        try? await object.executor.giveBack(object.message)
+        do throws(CoordinationError) {
+            try await object.executor.giveBack(object.message)
+        } catch {
+            // The Executor was closed meanwhile, or its caller does not wait for a store that cannot answer now.
+            Task.detached { await object.executor.letGo(of: object.message) }
+        }
     }
 
     private static func end(_ kind: Kind, _ pushes: PushesObject?) async {
@@ -120,14 +124,21 @@ final class ParticipantObject: PollableObject {
     /// watch of a key that no process writes tells the end.
     private func follow(_ executor: ExecutorParticipant, in store: any SharedStore) {
         let task = Task.detached(executorPreference: deliveryExecutor) { [events] in
-            var failure = Failure(.closed, "The group was closed.", at: "participant")
-            do throws(SharedCoreError) {
-                let watch = try await store.watch([".sharedcore/end"], from: .now)
-                while try await watch.next() != nil {}
-            } catch {
-                failure = Failure(error)
+            var failure: Failure?
+            while failure == nil, !Task.isCancelled {
+                do throws(SharedCoreError) {
+                    let watch = try await store.watch([".sharedcore/end"], from: .now)
+                    while try await watch.next() != nil {}
+                    failure = Failure(.closed, "The group was closed.", at: "participant")
+                } catch {
+                    switch error.code {
+                    // The store may answer again, and the group goes on then.
+                    case .unavailable, .outcomeUnknown, .system: try? await Task.sleep(for: .seconds(1))
+                    default: failure = Failure(error)
+                    }
+                }
             }
-            guard !Task.isCancelled else { return }
+            guard let failure, !Task.isCancelled else { return }
             await executor.close()
             events.add(.ended(failure))
         }

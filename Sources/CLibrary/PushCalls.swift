@@ -65,7 +65,8 @@ final class PushesObject: PollableObject {
             do throws(CoordinationError) {
                 guard let push = try await taking.next() else { return nil }
                 if ahead.add(push) { return .success(push) }
-                try await main.giveBack(push)
+                // In a task of its own, because this one is cancelled: a commit of a cancelled task does nothing.
+                Task.detached { await main.letGo(of: push) }
                 return nil
             } catch {
                 if error.code != .store { hasFailed.store(true, ordering: .relaxed) }
@@ -93,8 +94,14 @@ final class PushesObject: PollableObject {
     /// Ends the sequence, and gives back what the program has not got. Idempotent.
     func end() async {
         events.cancel()
-        // A failure leaves nothing to do: the take ends with the session.
-        for push in ahead.end() { try? await main.giveBack(push) }
+        for push in ahead.end() {
+            do throws(CoordinationError) {
+                try await main.giveBack(push)
+            } catch {
+                // The caller does not wait for a store that cannot answer now.
+                Task.detached { [main] in await main.letGo(of: push) }
+            }
+        }
     }
 }
 

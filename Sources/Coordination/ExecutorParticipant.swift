@@ -116,6 +116,12 @@ public final class ExecutorParticipant: Sendable {
         try await participant.giveBack(message)
     }
 
+    /// Gives a message back that the program never got, also after this Executor was closed, and tries again until the
+    /// store accepts it.
+    package func letGo(of message: TakenMessage) async {
+        await participant.letGo(of: message)
+    }
+
     /// Returns when no call waits here and the core, if it runs here, has served all calls and stopped. If the store
     /// does not accept the release of the ownership, returns after ``CoordinationOptions/stopTimeout``.
     public func finish() async {

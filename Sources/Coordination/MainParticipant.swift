@@ -193,6 +193,12 @@ public final class MainParticipant: Sendable {
         try await participant.giveBack(push)
     }
 
+    /// Gives a push back that the program never got, also after this Main has stopped, and tries again until the store
+    /// accepts it.
+    package func letGo(of push: TakenPush) async {
+        await participant.letGo(of: push)
+    }
+
     /// The epoch that this Main holds; nil while it does not own.
     public var epoch: Revision? {
         get async { await participant.state.holding }

@@ -77,7 +77,14 @@ extension SharedCoreError {
         // A longer one may contain a shorter one.
         let longestFirst = secrets.filter { !$0.isEmpty }.sorted { $0.utf8.count > $1.utf8.count }
         func hide(_ text: String) -> String {
-            longestFirst.reduce(text) { $0.replacing($1, with: "(secret)") }
+            longestFirst.reduce(text) { text, secret in
+                let text = text.replacing(secret, with: "(secret)")
+                // The text may have been cut within the secret.
+                let cut = (4..<max(4, secret.utf8.count)).last { count in
+                    text.utf8.suffix(count).elementsEqual(secret.utf8.prefix(count))
+                }
+                return cut.map { String(decoding: text.utf8.dropLast($0), as: UTF8.self) + "(secret)" } ?? text
+            }
         }
         return SharedCoreError(
             code, hide(message), at: hide(location), cause: cause.map(hide), guardFailure: guardFailure)

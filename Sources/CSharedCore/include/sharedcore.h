@@ -532,7 +532,8 @@ int32_t sc_core_take_descriptors(sc_core core, int32_t *descriptors, size_t *cou
 int32_t sc_core_apply_baton(sc_core core, sc_call *calls, sc_error *error);
 /* Says that the core cannot use the baton: the calls are over, and the former owner ends them. `reason` may be NULL. */
 int32_t sc_core_refuse_baton(sc_core core, const char *reason, sc_error *error);
-/* The core is quiet, or goes on: the answers to SC_CORE_REST and SC_CORE_RESUME. After sc_core_failed it is told to stop instead. */
+/* The core is quiet, or goes on: the answers to SC_CORE_REST and SC_CORE_RESUME. Answer each such event once, in their order. After
+   sc_core_failed the core is told to stop instead. */
 int32_t sc_core_rested(sc_core core, sc_error *error);
 int32_t sc_core_resumed(sc_core core, sc_error *error);
 /* Stores a message. Acknowledge it to its server only after SC_OK. `duplicate` is 1 if it was stored before; it may be NULL.

@@ -5,7 +5,7 @@ internal import Mailboxes
 extension Participant {
     /// How long after the deadline the result of the last read still counts (contract C7: within 100 ms).
     private static let deadlineGrace = Duration.milliseconds(50)
-    /// The interval at which the participant tries to give back a message that has no caller any more.
+    /// The interval at which the participant tries to give back what has no caller any more.
     private static let giveBackInterval = Duration.seconds(1)
 
     /// Waits for the message of an identity and takes it.
@@ -60,13 +60,21 @@ extension Participant {
         forget(call.id.item, as: call.number)
     }
 
-    /// Gives a message back that no caller will show, and tries again until the store accepts it.
-    private func letGo(of taken: TakenMessage) async {
-        while end == nil {
+    /// Gives a message back that no caller will show.
+    func letGo(of taken: TakenMessage) async {
+        await letGo { [inbox] () async throws(SharedCoreError) in try await inbox.giveBack(taken) }
+    }
+
+    /// Gives back what no caller gets, and tries again until the store accepts it, also after this participant was
+    /// closed: its session goes on, and what was taken would stay so.
+    func letGo(by giveBack: @Sendable () async throws(SharedCoreError) -> Void) async {
+        while true {
             do throws(SharedCoreError) {
-                return try await inbox.giveBack(taken)
+                return try await giveBack()
             } catch {
-                note(error)
+                if end == nil { note(error) }
+                if case .storeEnded = end { return }
+                guard error.code != .closed, error.code != .sessionEnded else { return }
             }
             do { try await clock.sleep(until: clock.now().advanced(by: Self.giveBackInterval)) } catch { return }
         }

@@ -162,4 +162,11 @@ extension Participant {
             throw failure(error)
         }
     }
+
+    /// Gives a push back that no caller gets.
+    func letGo(of taken: TakenPush) async {
+        await letGo { [mainPushes] () async throws(SharedCoreError) in
+            try await mainPushes.mailbox.giveBack(taken.delivery)
+        }
+    }
 }
