@@ -360,9 +360,16 @@ class ReceivedBaton:
     async def apply(self) -> dict[str, OpenCall]:
         """Takes the calls over, and returns those that are open, by their ids.
 
+        The calls of a task that is cancelled meanwhile end as ``failed``.
+
         :raises GuardFailedError: the baton is over, or the core is to stop. Send nothing for the calls then.
         """
-        found = await asyncio.to_thread(self.blocking.apply)
+
+        def undo(found: dict[str, calls.OpenCall]) -> None:
+            for each in found.values():
+                each.end("failed", "cancelled")
+
+        found = await run_whole(self.blocking.apply, undo)
         return {id: OpenCall(each) for id, each in found.items()}
 
     async def refuse(self, reason: str) -> None:

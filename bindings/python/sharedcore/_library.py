@@ -19,7 +19,7 @@ Value = TypeVar("Value")
 ABI = 1
 
 OK, NOTHING, ENDED = 0, 100, 101
-GUARD_FAILED, CLOSED, UNSUPPORTED, REFUSED, TIMEOUT, HANDLE, FORKED = 3, 4, 8, 20, 21, 40, 41
+GUARD_FAILED, CLOSED, UNSUPPORTED, SYSTEM, REFUSED, TIMEOUT, HANDLE, FORKED = 3, 4, 8, 14, 20, 21, 40, 41
 
 
 class CError(ctypes.Structure):
@@ -661,7 +661,8 @@ def wait_and_take(source: Owned, timeout: int, take: Callable[[int], Value | Non
             try:
                 poll = select.poll()
                 poll.register(copy, select.POLLIN)
-                poll.poll(None if left is None else left * 1000)
+                # At most what poll(2) takes: the loop goes on after it.
+                poll.poll(None if left is None else min(left * 1000, 2**31 - 1))
             finally:
                 os.close(copy)
         if not source.is_open:

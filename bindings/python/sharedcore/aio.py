@@ -19,7 +19,7 @@ from ._async import (
     Activity, CallChanges, Command, Delivery, Mailbox, Observation, OpenCall, Pushes, ReceivedBaton, Request, Responder,
     Result, Scoped, TakenPush, Watch, run_later, run_whole,
 )
-from ._library import Owned, SharedCoreError, call, milliseconds
+from ._library import Owned, SharedCoreError, call, error_of, milliseconds
 from .batons import Baton, BatonEnd, give
 from .calls import Call
 from .group import Entry, Guard, Notification, Operation, Snapshot
@@ -297,24 +297,36 @@ class _Participant(Scoped, Owned):
         await asyncio.shield(self._over)
         if self._tasks:
             await asyncio.wait(self._tasks)
-        await asyncio.to_thread(self.close)
+        await asyncio.to_thread(super().close)
+
+    def close(self) -> None:
+        """Ends the participation at once, without the last calls of its core. Idempotent; for the thread of the loop."""
+        over = getattr(self, "_over", None)
+        # The descriptor must not be closed while the loop polls it.
+        if over is not None and not over.done() and not self._loop.is_closed():
+            self._finish(error_of(c.CLOSED, "The participant was closed.", "participant"))
+        super().close()
 
     def _take(self) -> None:
         try:
             while (event := next_event(self._handle, 0)) is not None:
                 self._handle_event(event)
         except (StopIteration, SharedCoreError) as error:
-            self._loop.remove_reader(self._descriptor)
-            self._end = end = end_of(error, self.is_open)
-            waiting: list[asyncio.Future[Any]] = [
-                self._started, self._ended, *self._requests.values(), *chain(*self._asked.values()),
-            ]
-            for each in waiting:
-                if not each.done():
-                    each.set_exception(end)
-                    # A caller that does not wait for it has no use for the error.
-                    each.exception()
-            self._over.set_result(None)
+            self._finish(end_of(error, self.is_open))
+
+    def _finish(self, end: SharedCoreError) -> None:
+        """Takes no more events, and ends the waits for them."""
+        self._loop.remove_reader(self._descriptor)
+        self._end = end
+        waiting: list[asyncio.Future[Any]] = [
+            self._started, self._ended, *self._requests.values(), *chain(*self._asked.values()),
+        ]
+        for each in waiting:
+            if not each.done():
+                each.set_exception(end)
+                # A caller that does not wait for it has no use for the error.
+                each.exception()
+        self._over.set_result(None)
 
     def _handle_event(self, event: ParticipantEvent) -> None:
         if event.kind == participants.CORE_START:
@@ -390,7 +402,8 @@ class _Participant(Scoped, Owned):
         self._given[event.core] = core
         try:
             give(event.core, baton)
-        except SharedCoreError:
+        except Exception:
+            # Also one of a baton with values of another type.
             participants.LOGGER.exception("The baton was not taken.")
             del self._given[event.core]
             await self._end_core(event.core, lambda: core.baton_ended(BatonEnd("refused")))
@@ -504,7 +517,16 @@ class Executor(_Participant):
 
         :raises WaitTimeoutError: it has not come.
         """
-        return await self.ask(call_id, timeout, sequence=sequence)
+        future = self.ask(call_id, timeout, sequence=sequence)
+        try:
+            return await future
+        except asyncio.CancelledError:
+            # The message may have come just before: this task does not get it any more.
+            if future.done() and not future.cancelled() and future.exception() is None:
+                result = future.result()
+                if result.kind == "message":
+                    run_later(result.blocking.give_back)
+            raise
 
     async def finish(self) -> None:
         """Returns when the core, where it runs here, has served all calls and stopped."""

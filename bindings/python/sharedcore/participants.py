@@ -342,15 +342,21 @@ class _Participant(Scoped):
                 if event is not None:
                     self._handle_event(event)
         except (StopIteration, SharedCoreError) as error:
-            end = end_of(error, self.is_open)
-            with self._lock:
-                self._end = end
-                waiting: list[Future[Any]] = [
-                    self._started, self._ended, *self._requests.values(), *chain(*self._asked.values()),
-                ]
-            for each in waiting:
-                if not each.done():
-                    each.set_exception(end)
+            self._finish(end_of(error, self.is_open))
+        except BaseException as error:
+            # No thread handles the events that come: the callers must not wait for them.
+            self._finish(error_of(c.SYSTEM, f"The thread of the participant has ended: {error!r}", "participant"))
+            raise
+
+    def _finish(self, end: SharedCoreError) -> None:
+        """Ends the waits for events."""
+        with self._lock:
+            self._end = end
+            waiting: list[Future[Any]] = [
+                self._started, self._ended, *self._requests.values(), *chain(*self._asked.values()),
+            ]
+        for each in waiting:
+            _settle(each, end, None)
 
     def _handle_event(self, event: ParticipantEvent) -> None:
         if event.kind == CORE_START:
@@ -388,7 +394,13 @@ class _Participant(Scoped):
         elif event.kind == RESULT:
             with self._lock:
                 future = self._requests.pop(event.request)
-            _settle(future, event.error, event.result)
+            if not _settle(future, event.error, event.result) and event.result.kind == "message":
+                # The future was cancelled.
+                try:
+                    event.result.give_back()
+                except SharedCoreError:
+                    # The take has ended with its session.
+                    pass
         elif event.kind == STARTED:
             _settle(self._started, event.error, None)
         elif event.kind == ENDED:
@@ -432,7 +444,8 @@ class _Participant(Scoped):
         self._given[event.core] = core
         try:
             give(event.core, baton)
-        except SharedCoreError:
+        except Exception:
+            # Also one of a baton with values of another type.
             LOGGER.exception("The baton was not taken.")
             del self._given[event.core]
             self._end_core(event.core, lambda: core.baton_ended(BatonEnd("refused")))
@@ -457,13 +470,17 @@ class _Participant(Scoped):
         self._ended.result(timeout)
 
 
-def _settle(future: Future[Any], error: BaseException | None, value: object) -> None:
+def _settle(future: Future[Any], error: BaseException | None, value: object) -> bool:
+    """Gives a future its result or its error. Returns False where it was cancelled."""
     if future.done():
-        return
+        return not future.cancelled()
+    if not future.set_running_or_notify_cancel():
+        return False
     if error is not None:
         future.set_exception(error)
     else:
         future.set_result(value)
+    return True
 
 
 class Main(_Participant):

@@ -230,10 +230,15 @@ class AioTests(unittest.IsolatedAsyncioTestCase):
             async def hand_over(self, request: StopRequest) -> Baton | None:
                 return Baton("line/1", b"", [])
 
+        class ConfusedCore(LineCore):
+            async def hand_over(self, request: StopRequest) -> Baton | None:
+                return Baton("line/1", b"a", ["call-1"], [self.line])
+
         for make, events, log in (
             (EmptyCore, [], False),
             (RaisingCore, ["stop handover"], True),
             (WrongCore, ["refused True"], True),
+            (ConfusedCore, ["refused True"], True),
         ):
             with self.subTest(make.__name__):
                 first = make()
@@ -283,6 +288,48 @@ class AioTests(unittest.IsolatedAsyncioTestCase):
             await core.context.deliver(Message("7", text="hello"))
             result = await asyncio.wait_for(next_executor.message("7", timeout=60), 60)
             self.assertEqual(result.message.text, "hello")
+
+    async def test_message_that_comes_in_the_moment_of_the_cancellation_is_given_back(self) -> None:
+        """The future has the message, and its task is cancelled before it goes on."""
+        core = PlainCore()
+        async with (
+            await aio.Group.open(self.directory, role="main") as group,
+            await aio.Group.open(self.directory, role="executor") as other,
+            await aio.Group.open(self.directory, role="executor") as third,
+            aio.Main(group, lambda: core) as main,
+            aio.Executor(other, PlainCore) as executor,
+            aio.Executor(third, PlainCore) as next_executor,
+        ):
+            await asyncio.wait_for(main.wait_until_started(), 60)
+            task = asyncio.create_task(executor.message("7", timeout=60))
+            await self.until(lambda: bool(executor._requests))
+            [future] = executor._requests.values()
+            future.add_done_callback(lambda _: task.cancel())
+            await core.context.deliver(Message("7", text="hello"))
+            with self.assertRaises(asyncio.CancelledError):
+                await asyncio.wait_for(task, 60)
+            self.assertTrue(future.done() and not future.cancelled())
+            result = await asyncio.wait_for(next_executor.message("7", timeout=60), 60)
+            self.assertEqual(result.message.text, "hello")
+
+    async def test_close_ends_the_waits(self) -> None:
+        """Also those that begin later, and the descriptor may be another file's after it."""
+        async with await aio.Group.open(self.directory, role="main") as group:
+            main = aio.Main(group, PlainCore)
+            await asyncio.wait_for(main.wait_until_started(), 60)
+            waiting = asyncio.create_task(main.wait_until_ended())
+            await asyncio.sleep(0)
+            main.close()
+            main.close()
+            for wait in (waiting, main.wait_until_ended()):
+                with self.assertRaises(sharedcore.ClosedError):
+                    await asyncio.wait_for(wait, 60)
+            watch = await group.watch("k")
+            await group.put("k", b"1")
+            while (event := await watch.next(60)) is not None and not any(each.key == "k" for each in event.changes):
+                pass
+            self.assertIsNotNone(event)
+            await main.aclose()
 
     async def test_executor_that_insists(self) -> None:
         async with (

@@ -195,6 +195,46 @@ class MainTests(unittest.TestCase):
                 self.assertEqual(first.events[-1], "failed True")
                 self.assertEqual([call.end_reason for call in other.calls()], ["lost"])
 
+    def test_core_that_gives_a_wrong_baton(self) -> None:
+        """It is told that the baton was refused, and the thread of the participant goes on."""
+
+        class ConfusedCore(LineCore):
+            def hand_over(self, request: StopRequest) -> Baton | None:
+                return Baton("line/1", b"a", ["call-1"], [self.line])
+
+        first = ConfusedCore()
+        first.line, other_end = socket.socketpair()
+        self.addCleanup(other_end.close)
+        with (
+            Group(self.directory, role="executor") as group,
+            Group(self.directory, role="main") as other,
+            Executor(group, lambda: first) as executor,
+        ):
+            executor.ask("none", timeout=120)
+            while first.context is None:
+                time.sleep(0.005)
+            first.context.begin_call(Call("call-1", state="answered")).set_moves("line/1")
+            with self.assertLogs("sharedcore", "ERROR"):
+                with Main(other, PlainCore, takes_batons=["line/1"], handover_timeout=60) as main:
+                    main.wait_until_started(60)
+                    self.assertTrue(first.ended.wait(20), first.events)
+                    self.assertEqual(first.events[-1], "refused True")
+
+    def test_message_for_a_cancelled_future_is_given_back(self) -> None:
+        core = PlainCore()
+        with (
+            Group(self.directory, role="main") as group,
+            Group(self.directory, role="executor") as other,
+            Group(self.directory, role="executor") as third,
+            Main(group, lambda: core) as main,
+            Executor(other, PlainCore) as executor,
+            Executor(third, PlainCore) as next_executor,
+        ):
+            main.wait_until_started(60)
+            self.assertTrue(executor.ask("7", timeout=60).cancel())
+            core.context.deliver(Message("7", text="hello"))
+            self.assertEqual(next_executor.message("7", timeout=60).message.text, "hello")
+
     def test_options(self) -> None:
         with Group(self.directory, role="main") as group:
             with self.assertRaises(TypeError):
