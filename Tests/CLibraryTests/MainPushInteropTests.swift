@@ -56,6 +56,29 @@ struct MainPushInteropTests {
         }
     }
 
+    @Test("A close within a take gives the push back")
+    func closedWithinTake() async throws {
+        try await withQueue { queue, directory in
+            try await send("one", to: queue)
+            let ends = await inC(directory) { main in
+                for turn in 0..<400 {
+                    let pushes = main.begin()
+                    // From at once to after the commit.
+                    let end = SystemClock().now().advanced(by: .microseconds(turn % 100 * 10))
+                    while SystemClock().now() < end {}
+                    guard sc_close(pushes) == SC_OK else { return "not closed" }
+                }
+                return "closed"
+            }
+            #expect(ends.text == "closed")
+            try await eventually("the push is given back") {
+                let count = try await queue.mailbox.count()
+                return count.waiting == 1 && count.taken == 0
+            }
+            for handle in ends.open { sc_close(handle) }
+        }
+    }
+
     private func withQueue(_ body: (MainPushQueue, String) async throws -> Void) async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "group")

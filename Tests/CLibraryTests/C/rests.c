@@ -61,7 +61,7 @@ static void section_and_hand_over(const char *directory) {
 static void rests(sc_group group) {
     sc_participant_options options = SC_PARTICIPANT_OPTIONS_INIT;
     // The time in which a core has to become quiet.
-    options.stop_timeout = 500;
+    options.stop_timeout = 2000;
     sc_participant main;
     CHECK_CODE(SC_OK, sc_main_start(group, &options, &main, &error));
     sc_core core = next(main, SC_CORE_START);
@@ -75,8 +75,14 @@ static void rests(sc_group group) {
     CHECK_CODE(SC_OK, sc_core_rested(core, &error));
     nothing(main);
 
+    // One that comes when the next rest has begun: the core is quiet only with the answer to that.
     CHECK_CODE(SC_OK, sc_main_rest(main, &error));
     next(main, SC_CORE_REST);
+    CHECK(code_of(main, SC_RESTED) == SC_ERR_CORE_FAILED);
+    CHECK_CODE(SC_OK, sc_main_rest(main, &error));
+    next(main, SC_CORE_REST);
+    CHECK_CODE(SC_OK, sc_core_rested(core, &error));
+    nothing(main);
     CHECK_CODE(SC_OK, sc_core_rested(core, &error));
     next(main, SC_RESTED);
     const sc_group_status *status;
