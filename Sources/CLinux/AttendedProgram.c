@@ -9,10 +9,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// The C library keeps two signals (32 and 33) to itself: its functions neither tell nor change what becomes of them.
-// So the kernel is asked.
+// The C library reserves two signals (32 and 33): its functions neither report nor change their actions. So these functions
+// call the kernel.
 
-/// What the kernel takes for an action. Only the handler is read or set here.
+/// The kernel's form of an action. Only the handler is read or set here.
 struct kernel_action {
     void (*handler)(int);
     unsigned long flags;
@@ -33,7 +33,7 @@ uint64_t clinux_ignored_signals(void) {
     return ignored;
 }
 
-/// Notes what this process was started with, before anything in it changes that.
+/// Records the signals with which this process was started, before other code changes them.
 __attribute__((constructor)) static void note_signals(void) {
     started_ignored = clinux_ignored_signals();
     syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &started_blocked, sizeof started_blocked);
@@ -57,7 +57,7 @@ void clinux_set_signals(uint64_t ignored, uint64_t blocked) {
 int clinux_end_with_parent(pid_t parent) {
     // By syscall(), because a child calls this between fork and execve (StartedProgram.c).
     if (syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0) return -errno;
-    // The end of a parent that was gone before that call is not signalled.
+    // The kernel does not signal the end of a parent that ended before that call.
     return syscall(SYS_getppid) == parent ? 0 : -ESRCH;
 }
 
@@ -76,8 +76,8 @@ static volatile int report_descriptor = -1;
 static void report(int signal, siginfo_t *information, void *context) {
     (void)context;
     int saved = errno;
-    // The terminal's signals come from the kernel, and go to all processes of the foreground. Only that of a terminal that is
-    // gone goes to the leader of the session alone.
+    // The terminal's signals come from the kernel, and go to all processes of the foreground. The exception is SIGHUP of a
+    // terminal that has gone, which only the leader of the session gets.
     bool is_alone = signal == SIGHUP && getsid(0) == getpid();
     unsigned char note[2] = {(unsigned char)signal, information->si_code == SI_KERNEL && !is_alone};
     ssize_t written = write(report_descriptor, note, sizeof note);
@@ -93,7 +93,7 @@ int clinux_report_signals(const int *signals, int count, int descriptor) {
     action.sa_flags = SA_SIGINFO | SA_RESTART;
     sigfillset(&action.sa_mask);
     for (int index = 0; index < count; index++) {
-        // What whoever started us wanted ignored stays so, for the program that is started too.
+        // A signal that the parent process wants ignored stays ignored, also in the program that is started.
         if (ignores_signal(signals[index])) continue;
         if (sigaction(signals[index], &action, NULL) < 0) return -errno;
     }

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// What is used of <systemd/sd-bus.h>, whose interface is stable; the header need not be there.
+// The used part of <systemd/sd-bus.h>, which is a stable interface, so that the header is not needed to build.
 
 typedef struct sd_bus sd_bus;
 typedef struct sd_bus_message sd_bus_message;
@@ -64,7 +64,7 @@ int64_t clinux_notify_desktop(
     library.set_method_call_timeout(bus, timeout_microseconds);
     sd_bus_error error = {NULL, NULL, 0};
     sd_bus_message *reply = NULL;
-    // No icon, no actions, no hints; -1 leaves it to the desktop how long it stands.
+    // No icon, no actions, no hints; with -1 the desktop decides how long it is shown.
     result = library.call_method(
         bus, "org.freedesktop.Notifications", "/org/freedesktop/Notifications", "org.freedesktop.Notifications",
         "Notify", &error, &reply, "susssasa{sv}i", application, replaced, "", summary, body, 0, 0, (int32_t)-1);

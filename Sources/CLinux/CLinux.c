@@ -97,7 +97,7 @@ int clinux_name_file(int descriptor, int directory, const char *name) {
     char path[32];
     snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
     int error = result(linkat(AT_FDCWD, path, directory, name, AT_SYMLINK_FOLLOW));
-    // Without /proc; the kernel asks for a capability then, or (since 6.10) for the user that opened the file.
+    // This works without /proc. The kernel requires a capability then or, since 6.10, the user that opened the file.
     return error == -ENOENT ? result(linkat(descriptor, "", directory, name, AT_EMPTY_PATH)) : error;
 }
 
@@ -114,9 +114,9 @@ int clinux_link(int from_directory, const char *from, int to_directory, const ch
 }
 
 int clinux_probe_writers(int descriptor) {
-    // A read lease is granted only while nobody has the file open for writing. Whoever opens it in the moment in which
-    // the lease stands waits that long, and the kernel tells this process by a signal: SIGIO, which would end it,
-    // unless another one is named first. SIGURG is ignored by default.
+    // The kernel grants a read lease only while no process has the file open for writing. A process that opens the file for
+    // writing during the lease waits for its end, and the kernel sends a signal to this process. SIGIO would end it, so
+    // SIGURG is set first, which is ignored by default.
     if (fcntl(descriptor, F_SETSIG, SIGURG) < 0) return -errno;
     if (fcntl(descriptor, F_SETLEASE, F_RDLCK) < 0) return errno == EAGAIN ? 1 : -errno;
     return result(fcntl(descriptor, F_SETLEASE, F_UNLCK));
@@ -200,7 +200,7 @@ int clinux_sleep_at(const void *address, uint32_t expected, uint32_t mask) {
     return result(syscall(SYS_futex, address, FUTEX_WAIT_BITSET, expected, NULL, NULL, mask));
 }
 
-// The kernel's interface, which the headers of older systems lack.
+// A part of the kernel's interface that the headers of older systems do not have.
 struct waiter {
     uint64_t value;
     uint64_t address;
@@ -229,7 +229,7 @@ int clinux_name_thread(const char *name) {
 void clinux_block_signals(void) {
     sigset_t all;
     sigfillset(&all);
-    // What the thread itself does wrong comes to it in any case: blocked, it would end the process without its handler.
+    // The signals of the thread's own faults stay unblocked: a blocked one would end the process without calling its handler.
     const int faults[] = {SIGBUS, SIGSEGV, SIGILL, SIGFPE, SIGTRAP};
     for (size_t index = 0; index < sizeof faults / sizeof *faults; index++) sigdelset(&all, faults[index]);
     pthread_sigmask(SIG_BLOCK, &all, NULL);
@@ -286,7 +286,7 @@ static struct timespec time_of(uint64_t nanoseconds) {
 }
 
 int clinux_set_timer(int timer, uint64_t first, uint64_t interval) {
-    // Zero would turn it off.
+    // Zero would disarm the timer.
     struct itimerspec times = {.it_value = time_of(first > 0 ? first : 1), .it_interval = time_of(interval)};
     return result(timerfd_settime(timer, 0, &times, NULL));
 }
@@ -335,7 +335,7 @@ int clinux_route_socket(void) {
 int clinux_ask_routes(int socket, uint16_t kind, uint32_t sequence) {
     struct {
         struct nlmsghdr header;
-        // The longest of what the three kinds begin with; zeros ask for every family.
+        // The longest header of the three kinds of requests. Zeros request every address family.
         struct ifinfomsg body;
     } request;
     memset(&request, 0, sizeof request);
@@ -361,7 +361,7 @@ int clinux_take_routes(int socket, void *bytes, size_t count) {
     ssize_t length = recvmsg(socket, &message, 0);
     if (length < 0) return -errno;
     if (message.msg_flags & MSG_TRUNC) return -EMSGSIZE;
-    // Processes may send to the socket as well; the kernel's number is 0.
+    // Other processes may also send to the socket; the kernel's port id is 0.
     return message.msg_namelen == sizeof sender && sender.nl_pid == 0 ? (int)length : 0;
 }
 

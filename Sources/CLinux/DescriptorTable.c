@@ -7,8 +7,8 @@
 
 /// Makes the process's table of descriptors large enough before anything else runs.
 ///
-/// A table only grows. Where a process has several threads, the system waits for all of its processors before it gives it
-/// the larger one, some 10 ms on a busy machine; as long as there is one thread, it takes 2 us.
+/// A table only grows. For a process with several threads, the kernel waits for all processors before it installs the
+/// larger table, some 10 ms on a busy machine. With one thread this takes 2 us.
 __attribute__((constructor)) static void make_room(void) {
     int any = eventfd(0, EFD_CLOEXEC);
     if (any < 0) return;

@@ -5,8 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-// A page that the kernel gives a forked child as zeros, however it was forked. Where there is no such page, the number of the
-// process.
+// A page that the kernel fills with zeros in a child, for each kind of fork. Without such a page, the process id is compared.
 static _Atomic(int *) page;
 static _Atomic(pid_t) number;
 

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 /// A page of a file that this process has mapped. The handler reads entries while threads add and remove them: an entry
-/// is never freed, only used again, and its words are atomic.
+/// is never freed but reused, and its words are atomic.
 struct clinux_watched_page {
-    /// 0 for an entry that is free.
+    /// 0 for a free entry.
     _Atomic uintptr_t address;
     atomic_bool is_lost;
     struct clinux_watched_page *next;
@@ -51,12 +51,12 @@ bool clinux_is_page_lost(struct clinux_watched_page *entry) {
 
 static struct sigaction former;
 
-/// Puts memory of zeros in the place of a page that is gone; whether the address lies in one.
+/// Replaces a lost page by zeros. Returns true if the address is in a registered page.
 static bool replace_page(uintptr_t address) {
     uintptr_t base = address & ~(page_size - 1);
     for (struct clinux_watched_page *entry = atomic_load(&entries); entry != NULL; entry = entry->next) {
         if (atomic_load(&entry->address) != base) continue;
-        // First the mark: a thread that reads the zeros finds it.
+        // The mark is set first, so that a thread that reads the zeros finds it.
         atomic_store(&entry->is_lost, true);
         int flags = MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS;
         return mmap((void *)base, page_size, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED;
@@ -66,7 +66,7 @@ static bool replace_page(uintptr_t address) {
 
 static void handle_bus_error(int signal, siginfo_t *information, void *context) {
     int saved = errno;
-    // One that a process has sent has no address.
+    // A signal that a process has sent has no address.
     bool is_fault = information->si_code > 0;
     if (is_fault && replace_page((uintptr_t)information->si_addr)) {
         errno = saved;
@@ -77,7 +77,7 @@ static void handle_bus_error(int signal, siginfo_t *information, void *context) 
     } else if (former.sa_handler != SIG_DFL && former.sa_handler != SIG_IGN) {
         former.sa_handler(signal);
     } else if (is_fault || former.sa_handler == SIG_DFL) {
-        // A fault comes again when this returns, and then ends the process; what was sent is sent again.
+        // A fault occurs again when this returns, and then ends the process. A sent signal is sent again.
         struct sigaction standard;
         memset(&standard, 0, sizeof standard);
         standard.sa_handler = SIG_DFL;
@@ -96,7 +96,7 @@ static void install(void) {
     action.sa_sigaction = handle_bus_error;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
     sigemptyset(&action.sa_mask);
-    // Known before the handler can run.
+    // Stored before the handler can run.
     if (sigaction(SIGBUS, NULL, &former) < 0 || sigaction(SIGBUS, &action, NULL) < 0) install_error = -errno;
 }
 

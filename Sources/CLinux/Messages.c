@@ -12,7 +12,7 @@ static int result(long value) {
     return value < 0 ? -errno : (int)value;
 }
 
-/// The most descriptors that one message is looked at for: the kernel's limit.
+/// The maximum number of descriptors in one message: the kernel's limit.
 enum { most_descriptors = 253 };
 
 static int open_at(const char *path, int (*use)(int, const struct sockaddr *, socklen_t)) {

@@ -1,9 +1,9 @@
-// In builds with the thread sanitizer alone: tells it of the locks that `Mutex` takes and gives back while others wait.
+// Only in builds with the thread sanitizer: reports to it the locks that `Mutex` takes and releases while other threads wait.
 //
-// The way of a Mutex that nobody else wants is compiled into this package, and the sanitizer sees it. The other way, over
-// the kernel, is a part of Swift's library, which is not instrumented: without these lines the sanitizer misses that order
-// and reports a race inside of every Mutex that two threads want at once (Swift 6.3). Each function stands in front of the
-// library's own of the same name and calls it.
+// The fast path of a Mutex without contention is compiled into this package, and the sanitizer sees it. The slow path, through
+// the kernel, is in Swift's library, which is not instrumented. Without these functions the sanitizer does not see that order,
+// and reports a race inside of every Mutex with contention (Swift 6.3). Each function replaces the library's function of the
+// same name and calls it.
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 
@@ -17,7 +17,7 @@
 #define SWIFT __attribute__((swiftcall))
 #define SELF __attribute__((swift_context)) void *mutex
 
-// In a program with a static library of Swift, which knows no other of the same name, that one is used and not these.
+// A program with Swift's static library uses the library's functions and not these.
 #define STANDS_IN_FRONT __attribute__((weak))
 
 #define LOCK_SLOW "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"

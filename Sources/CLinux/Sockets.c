@@ -18,7 +18,7 @@ static int result(long value) {
     return value < 0 ? -errno : (int)value;
 }
 
-/// Closes a socket that is of no use, and gives the error.
+/// Closes a socket that cannot be used, and returns the error.
 static int give_up(int socket) {
     int error = -errno;
     close(socket);
@@ -35,7 +35,7 @@ static int set_address(struct sockaddr_un *address, socklen_t *length, const cha
     *length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + count + 1);
     if (path[0] == '@') {
         address->sun_path[0] = 0;
-        // An abstract name is all its bytes, without a zero at its end.
+        // An abstract name has a length and no zero at its end.
         *length -= 1;
     }
     return 0;
@@ -49,7 +49,7 @@ int clinux_listen_at(const char *path) {
     int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (listener < 0) return -errno;
     if (bind(listener, (struct sockaddr *)&address, length) < 0) return give_up(listener);
-    // Until it listens nobody can connect, so nobody comes in between.
+    // No process can connect before the socket listens, so none connects before the permissions are set.
     int is_abstract = path[0] == '@';
     if ((!is_abstract && chmod(path, 0600) < 0) || listen(listener, 64) < 0) {
         error = give_up(listener);
@@ -74,7 +74,7 @@ int clinux_listen_on_loopback(uint16_t port, uint16_t *chosen) {
     return listener;
 }
 
-/// Makes a socket that listens at an address; closes it where that fails.
+/// Creates a socket that listens at an address. Closes it if that fails.
 static int listen_on(const struct addrinfo *place) {
     int listener = socket(place->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (listener < 0) return -errno;
@@ -91,7 +91,7 @@ int clinux_listen_on(const char *host, uint16_t port, uint16_t *chosen) {
     char service[8];
     snprintf(service, sizeof service, "%u", port);
     struct addrinfo *places = NULL;
-    // The address of all is one of both families, where the system has both.
+    // "*" is the IPv6 wildcard, which accepts both families, if the system has both.
     if (strcmp(host, "*") == 0) {
         hints.ai_family = AF_INET6;
         host = NULL;

@@ -13,21 +13,21 @@
 // its process number would be unknown. So the child is forked, and reports a failure through a pipe, which execve closes.
 //
 // The price is a copy of the page tables. On two cores the median start took 1.8 ms in a process with 20 MiB of
-// touched memory and 12 ms with 300 MiB (posix_spawn: 0.24 and 0.26 ms), and the first write to each page after it
-// 0.7 us more. A start is rare, and its program takes longer to begin. A child that shares the memory (CLONE_VM) and is
-// not waited for would cost as little as posix_spawn, but needs a stack and arguments that live while it is stopped.
+// touched memory and 12 ms with 300 MiB (posix_spawn: 0.24 and 0.26 ms), and the first write to each page after it took
+// 0.7 us more. A start is rare, and its program takes longer to begin. A child that shares the memory (CLONE_VM) without a
+// wait would cost as little as posix_spawn, but needs a stack and arguments that stay valid while it is stopped.
 //
 // The child has one thread, and other threads of the parent may have held locks at the time of the fork. So between fork
 // and execve the child makes system calls alone: no allocation, no handlers of fork, no code in Swift. It makes
 // them by syscall(), since the thread sanitizer replaces the functions of the C library by some that take locks.
 
-/// Blocks signals. It knows also the two that the C library leaves out of its own sets.
+/// Blocks signals, also the two that the C library leaves out of its own sets.
 static void set_blocked(uint64_t blocked, uint64_t *former) {
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &blocked, former, sizeof blocked);
 }
 
 static _Noreturn void fail(int report, const char *call, int number) {
-    // Where the parent is gone, the write must not end the child by SIGPIPE in place of a status.
+    // If the parent has ended, the write must not end the child by SIGPIPE in place of a status.
     set_blocked(~UINT64_C(0), NULL);
     struct clinux_start_failure failure = {.call = call, .number = number};
     syscall(SYS_write, report, &failure, sizeof failure);
@@ -45,7 +45,7 @@ static int close_listed(int first) {
     };
     int directory = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (directory < 0) return -errno;
-    // The listing goes by the numbers, so that what is closed meanwhile hides none that follows.
+    // The listing is ordered by number, so that closing a descriptor hides none that follows.
     _Alignas(struct entry) char buffer[4096];
     while (true) {
         long count = syscall(SYS_getdents64, directory, buffer, sizeof buffer);
@@ -69,7 +69,7 @@ static int close_from(int first, int options) {
     bool lacks_call = options & CLINUX_LACKS_CLOSE_RANGE;
     if (!lacks_call && syscall(SYS_close_range, (unsigned)first, ~0U, 0) == 0) return 0;
     int error = lacks_call ? ENOSYS : errno;
-    // Before Linux 5.9 there is no such call, and the filter of a container may refuse one that it does not know.
+    // Linux before 5.9 does not have this call, and the filter of a container may refuse a call that it does not know.
     return (error == ENOSYS || error == EPERM) && close_listed(first) == 0 ? 0 : -error;
 }
 
@@ -99,7 +99,7 @@ int clinux_start_program(
     const char *directory, int options, int report, int *handle) {
     pid_t parent = getpid();
     uint64_t ignored = options & CLINUX_KEEPS_STREAMS ? clinux_ignored_signals() : 0;
-    // So that no handler of the parent runs in the child.
+    // Blocked, so that no handler of the parent runs in the child.
     uint64_t former;
     set_blocked(~UINT64_C(0), &former);
     pid_t process = fork_with_handle(handle);
@@ -108,8 +108,8 @@ int clinux_start_program(
         set_blocked(former, NULL);
         return process < 0 ? -error : process;
     }
-    // First of all: from here on the child is gone when the parent is, also where it is stopped. Before, a child that is
-    // stopped outlives a parent that is killed, and fails here when it is continued.
+    // First of all: from here on the child ends with the parent, also while it is stopped. A child that is stopped before this
+    // call outlives a killed parent, and fails here when it is continued.
     if (options & CLINUX_ENDS_WITH_THREAD) {
         int tied = clinux_end_with_parent(parent);
         if (tied < 0) fail(report, "prctl", -tied);

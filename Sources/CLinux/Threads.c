@@ -19,7 +19,7 @@ static void *wait_at_gate(void *argument) {
 
 int clinux_try_threads(int count) {
     if (count > CLINUX_TRIED_THREADS) count = CLINUX_TRIED_THREADS;
-    // Of their own, because the C library keeps the stacks of threads that have ended.
+    // The threads get stacks of their own, because the C library keeps the stacks of ended threads.
     size_t size = (size_t)count * tried_stack;
     char *stacks = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (stacks == MAP_FAILED) return 0;

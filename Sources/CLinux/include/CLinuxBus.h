@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 /// Shows a notification through org.freedesktop.Notifications on the session's bus. Blocks until the service has answered
-/// or the time is over.
+/// or the timeout has passed.
 ///
-/// Returns the number of the notification. When it cannot be shown it gives a negated errno, -ENOSYS where the library is
-/// not there, and writes what is wrong for people, ended by a zero.
+/// Returns the number of the notification. If it cannot be shown, returns a negated errno, -ENOSYS without the library, and
+/// writes a message for people to `problem`, with a zero at its end.
 ///
 /// Source: Desktop Notifications Specification 1.2, the method Notify.
 int64_t clinux_notify_desktop(

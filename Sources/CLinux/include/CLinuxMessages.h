@@ -1,5 +1,5 @@
-/// Sockets between the processes of one machine that keep messages apart and carry descriptors, and what else a keeper of
-/// a process needs. As in CLinux.h, a failure is the negated errno.
+/// Sockets between the processes of one machine that preserve message boundaries and carry descriptors, and the locks that the
+/// keeper of a process needs. As in CLinux.h, a failure is the negated errno.
 
 #pragma once
 
@@ -7,23 +7,23 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/// Makes a socket at the path, at which nothing may stand yet, and listens. Non-blocking.
+/// Creates a socket at the path, which must not exist, and listens. Non-blocking.
 int clinux_listen_for_messages(const char *path);
-/// Connects to whoever listens at the path. The connection does not block.
+/// Connects to the process that listens at the path. The connection is non-blocking.
 int clinux_connect_for_messages(const char *path);
-/// Sends a message, with duplicates of descriptors: 253 at most, the kernel's limit.
+/// Sends a message, with duplicates of descriptors: at most 253, the kernel's limit.
 int clinux_send_message(int socket, const void *bytes, size_t count, const int *descriptors, size_t descriptor_count);
-/// Receives a message: its number of bytes, 0 at the end. Of the descriptors that came with it those without space are closed.
-/// -EMSGSIZE when the message was longer than the space; its descriptors are closed then.
+/// Receives a message. Returns its number of bytes, or 0 at the end. Closes the descriptors that came with it and do not fit.
+/// Returns -EMSGSIZE for a message that is longer than the space, and closes all of its descriptors.
 int clinux_receive_message(
     int socket, void *bytes, size_t count, int *descriptors, size_t space, size_t *descriptor_count);
 
-// A lock of a file that belongs to a process: it lives on in the program that the process becomes, no child has it, and it
-// ends with the process, or when that closes any descriptor of the file.
+// A lock of a file that belongs to a process. It continues when the process becomes another program, and a child does not have
+// it. It ends with the process, or when the process closes any descriptor of the file.
 
-/// Takes the lock; -EAGAIN when another process has it.
+/// Takes the lock. Returns -EAGAIN if another process has it.
 int clinux_lock_for_process(int descriptor);
-/// The number of the process that has the lock; 0 when none has.
+/// Returns the id of the process that has the lock; 0 if none has.
 int clinux_lock_holder(int descriptor);
-/// Lets a program that this process becomes have the descriptor.
+/// Keeps the descriptor open in a program that this process becomes.
 int clinux_let_inherit(int descriptor);
