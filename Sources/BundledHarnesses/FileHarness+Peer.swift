@@ -11,11 +11,11 @@ extension FileHarness {
     /// this call did it, `backup <directory>`, `restore <backup> <directory>`, `strikes <name>`, which answers how
     /// often an armed fault has acted, and `program`, which starts a program that lives until it is killed and answers
     /// with its process id. `unread` sends a child more than a socket holds, and answers how much came; `inherited`
-    /// answers with the descriptors that a child has; `absent` starts a program that is not there; `reaped` answers
-    /// what the handle of a child says after the kernel has reaped it, if this process ignores SIGCHLD.
+    /// answers with the descriptors that a child has; `absent` starts a program that does not exist; `reaped` answers
+    /// what the handle of a child reports after the kernel has reaped it, if this process ignores SIGCHLD.
     ///
-    /// - Parameter openOther: Opens the group at an address of another backend, whose first word this harness does not know; returns
-    ///   nil for an address of files.
+    /// - Parameter openOther: Opens the group at an address of another backend, which begins with a word that this
+    ///   harness does not know. Returns nil for an address of files.
     package static func servePeer(
         opening openOther:
             @escaping @Sendable (_ words: [String], SessionDescription) async throws(SharedCoreError) ->

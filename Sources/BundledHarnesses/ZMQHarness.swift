@@ -167,7 +167,7 @@
         }
 
         private let running: Mutex<Running>
-        /// The connections of the handles, in a group whose connections fail.
+        /// The connections of the handles, in a group with simulated faults of connections.
         private let connections = Mutex<[SessionID: [FaultyConnection]]>([:])
         private let options: HubOptions
         private let endpoint: HubEndpoint

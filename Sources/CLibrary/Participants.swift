@@ -120,8 +120,8 @@ final class ParticipantObject: PollableObject {
         }
     }
 
-    /// Ends an Executor whose group has ended, and adds an event for that. An Executor has no task of its own while no call waits, so a
-    /// watch of a key that no process writes tells the end.
+    /// Ends an Executor when its group has ended, and adds an event. An Executor has no task of its own while no call
+    /// waits, so a watch of a key that no process writes reports the end.
     private func follow(_ executor: ExecutorParticipant, in store: any SharedStore) {
         let task = Task.detached(executorPreference: deliveryExecutor) { [events] in
             var failure: Failure?

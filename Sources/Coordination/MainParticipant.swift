@@ -84,8 +84,8 @@ public final class MainParticipant: Sendable {
         }
     }
 
-    /// Returns when this Main has lost the ownership and will not seek it again by itself. Only by this call does an
-    /// application learn that its core has ended for good.
+    /// Returns when this Main has lost the ownership and will not seek it again by itself. This call is the only way
+    /// for an application to learn that its core does not start again.
     public func waitUntilEnded() async -> MainEndReason {
         await participant.mainEnd()
     }

@@ -105,7 +105,8 @@ public struct Limits: Hashable, Sendable {
     public var transactionByteCount: Int
     /// The bytes of all keys and values of the store.
     public var storeByteCount: Int
-    /// The most entries of the store. It bounds the cost of a request that touches all of them, and their memory.
+    /// The maximum number of entries in the store. It limits their memory, and the cost of a request that touches all
+    /// of them.
     public var entryCount: Int
 
     public init(

@@ -150,9 +150,9 @@ public enum ServerFault: Hashable, Sendable {
     case full
 }
 
-/// The settings that a case needs of the group that a harness makes for it. A nil setting is the backend's own.
+/// The settings of the group that a harness makes for a case. For nil, the backend chooses the value.
 public struct GroupSettings: Sendable {
-    /// The clock that the group lives by.
+    /// The clock of the group.
     public var clock: (any TimeSource)?
     /// The sizes that it accepts.
     public var limits: Limits?

@@ -50,7 +50,7 @@ final class Keeper {
         }
     }
 
-    /// Ends the keeper, and Main with it, if its directory was removed: nobody could reach it to tell it to end.
+    /// Ends the keeper, and Main with it, if its directory was removed, because no process could then tell it to end.
     private func endWithoutPlace() {
         guard !isWithoutPlace, seat.isGone else { return }
         isWithoutPlace = true

@@ -99,13 +99,13 @@ public struct ExecutorLimits: Hashable, Sendable {
     public let warning: Duration
     /// The time that it runs before it is killed.
     public let budget: Duration
-    /// The most memory of its own, in bytes; nil for no limit.
+    /// The maximum private memory of an Executor, in bytes; nil for no limit.
     public let memory: UInt64?
 
     /// - Parameters:
     ///   - warning: The running time before it is warned; at most `budget`.
     ///   - budget: The time that it runs before it is killed.
-    ///   - memory: The most memory of its own, in bytes; nil for no limit.
+    ///   - memory: The maximum private memory of an Executor, in bytes; nil for no limit.
     public init(
         warning: Duration = .seconds(25), budget: Duration = .seconds(30), memory: UInt64? = 24 << 20
     ) {

@@ -31,7 +31,7 @@ package struct NetworkTracker: Sendable {
         case pausing(until: BootInstant)
     }
 
-    /// The times that it lives by.
+    /// The delays and time limits of the tracker.
     package struct Times: Hashable, Sendable {
         /// How long a state must not change before it is reported.
         package var quiet = Duration.milliseconds(250)

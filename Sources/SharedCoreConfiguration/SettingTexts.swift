@@ -21,7 +21,7 @@ package enum SecretText {
 package enum ByteCountText {
     package static let expectation = "an amount such as 24MiB, 1MiB or more (a bare number means bytes), or “none”"
 
-    /// The most that can be written. No sum of a few leaves 64 bits.
+    /// The maximum value of a setting, so that a sum of a few values does not overflow 64 bits.
     package static let maximum: UInt64 = 1 << 60
 
     package static func parse(_ text: String) -> UInt64? {

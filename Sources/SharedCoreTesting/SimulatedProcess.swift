@@ -96,7 +96,7 @@ public final class SimulatedProcess: Sendable {
         do {
             try await simulation.thread.whenIdle { [executor] in change(executor) }
         } catch {
-            // Another process blocks, or the test is cancelled: the change is made all the same.
+            // Another process blocks, or the test is cancelled: the change is still made.
             change(executor)
         }
     }

@@ -57,9 +57,9 @@ final class Access: Sendable {
         }.joined()
     }
 
-    /// The name of the cookie. A browser keeps those of all ports of a host together, and tunnels bring servers of other
-    /// machines there, so each server has a name of its own. A server at the same place has the same name: a browser that
-    /// met many would have a cookie of each, up to a head that is too long.
+    /// Returns the name of the cookie. A browser keeps the cookies of all ports of a host together, and tunnels bring
+    /// servers of other machines to `localhost`, so each server has a name of its own. A server at the same place has
+    /// the same name, so that a browser does not collect cookies until the head of a request is too long.
     private static func cookieName(at listener: StreamListener) -> String {
         var place = "\(ProcessIdentity.current.bootID) \(listener.location)"
         if listener.port == nil {
@@ -75,9 +75,10 @@ final class Access: Sendable {
         return "sharedcore-" + digits.joined()
     }
 
-    /// True if a request names this server, and not one that another name leads here (DNS rebinding).
+    /// True if the `Host` of a request is this server, and not another name that resolves to its address (DNS
+    /// rebinding).
     ///
-    /// Behind a unix socket there may be a tunnel, which has a port of its own.
+    /// At a unix socket any port is accepted, because a tunnel has a port of its own.
     func isNamed(by request: WebRequest) -> Bool {
         guard let host = request["host"] else { return false }
         let names = ["127.0.0.1", "localhost"]
@@ -87,7 +88,7 @@ final class Access: Sendable {
         return names.contains(String(parts[0])) && (parts.count == 1 || UInt16(parts[1]) != nil)
     }
 
-    /// True if a request comes from the page, or from a person who opens it, as far as the browser says.
+    /// True if a request comes from the page, or from a person that opens it, according to the browser's headers.
     func isOwn(_ request: WebRequest) -> Bool {
         if let origin = request["origin"], origin != "http://\(request["host"] ?? "")" { return false }
         switch request["sec-fetch-site"] {
@@ -103,7 +104,7 @@ final class Access: Sendable {
 
     /// Exchanges the token.
     ///
-    /// - Returns: The key, and the header field that sets the cookie; nil for a token that is not valid, or not any more.
+    /// - Returns: The key, and the header field that sets the cookie; nil if the token is wrong, used or expired.
     func exchange(_ request: WebRequest) -> (key: String, cookie: String)? {
         guard let given = request["x-sharedcore-token"] else { return nil }
         let session = (cookie: Self.secret(), key: Self.secret())
@@ -129,7 +130,7 @@ final class Access: Sendable {
         return Self.isEqual(key, session.key) && hasCookie
     }
 
-    /// Compares in a time that does not tell where two texts differ.
+    /// Compares two texts in a time that does not depend on where they differ.
     private static func isEqual(_ left: String, _ right: String) -> Bool {
         let (left, right) = (Array(left.utf8), Array(right.utf8))
         guard left.count == right.count else { return false }

@@ -3,28 +3,29 @@ internal import Platform
 internal import ProgramOutput
 internal import SharedCoreHost
 
-/// The streams of changes: server-sent events, of which each id is a revision, and the incarnation of the group behind
-/// an `@`.
+/// The streams of changes: server-sent events. An id is a revision, an `@` and the incarnation of the group.
 ///
-/// Nothing is remembered for a reader but the revision that it has: the timeline itself says what came after it.
+/// For each reader only its revision is kept. The entries after it are read from the timeline.
 actor ChangeStreams {
     private struct Stream {
         /// Everything up to this revision was sent; nil for a stream that begins at the present.
         var known: Revision?
-        /// The incarnation of the group in which that was; nil if the reader names none.
+        /// The incarnation of the group that ``known`` belongs to; nil if the reader names none.
         var incarnation: String?
         /// True if the head of the answer was sent.
         var isOpen = false
     }
 
-    /// The most streams at a time.
+    /// The maximum number of streams at a time.
     static let limit = 200
-    /// How often the group is read: through an open handle, and where it must be opened each time.
+    /// The interval between two reads of the group: through an open handle, and if the group must be opened for each
+    /// read.
     private static let interval = Duration.milliseconds(200)
     private static let intervalOfOpening = Duration.seconds(1)
-    /// The most bytes of the past that a stream is sent at once, so that a reader who keeps up is never dropped for it.
+    /// The maximum number of bytes of past entries that a stream gets at once, so that a reader that keeps up never
+    /// loses its connection because of them.
     private static let portionByteCount = 256 << 10
-    /// How often a stream without changes gets a comment, by which both ends notice that the other one is gone.
+    /// The interval at which a stream without changes gets a comment, so that both ends notice a lost connection.
     private static let heartbeat = Duration.seconds(15)
 
     private let reports: GroupReports
@@ -47,7 +48,7 @@ actor ChangeStreams {
             return .init(WebAnswer.problem(.unavailable, "There are \(Self.limit) streams already."))
         }
         streams[peer] = Stream(known: known, incarnation: parts.flatMap { $0.count > 1 ? $0[1] : nil })
-        // The head comes with the first bytes of the stream: what is sent meanwhile must not overtake it.
+        // The head is sent with the first bytes of the stream, so that no event is sent before it.
         return .init([], isStream: true)
     }
 
@@ -55,7 +56,7 @@ actor ChangeStreams {
 
     func remove(_ peer: Int) { streams[peer] = nil }
 
-    /// Sends what happens, until its task is cancelled.
+    /// Sends the changes, until its task is cancelled.
     func run(send: @Sendable ([UInt8], Int) -> Void) async throws {
         var beat = clock.now().advanced(by: Self.heartbeat)
         while true {
@@ -73,7 +74,7 @@ actor ChangeStreams {
         }
     }
 
-    /// One read serves all: from the earliest revision that one of them has.
+    /// Reads the group once for all streams, from the earliest of their revisions.
     private func deliver(_ send: @Sendable ([UInt8], Int) -> Void) async {
         let isNew = streams.values.contains { $0.known == nil }
         let earliest = streams.values.compactMap(\.known).min()
@@ -81,7 +82,7 @@ actor ChangeStreams {
         let isUneven = Set(streams.values.map(\.known)).count > 1 || incarnations.count > 1
         let changes: GroupReports.Changes?
         do {
-            // Of streams at several revisions, one may be behind though the earliest is not.
+            // If the streams have different revisions, one may be behind although the earliest is not.
             changes =
                 isNew || isUneven
                 ? try await reports.changes(after: .zero, of: nil)
@@ -131,7 +132,7 @@ actor ChangeStreams {
         }
     }
 
-    /// An event; its data has the revision as well, for scripts.
+    /// Returns an event. Its data also has the revision, for scripts.
     private static func event(_ name: String, id: (Revision, String)?, _ content: JSONObject) -> [UInt8] {
         var data: JSONObject = ["revision": id.map { .natural($0.0.rawValue) } ?? .null]
         for (name, value) in content.members { data.append(name, value) }

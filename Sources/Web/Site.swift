@@ -11,12 +11,12 @@ final class Site: Sendable {
     private let server: RequestServer
 
     private static let requestByteCount = 16 << 10
-    /// How many may be connected. Each takes a descriptor, and a process that gets none for its threads is ended by the
-    /// system's libraries: some are kept for them and for the group.
+    /// The maximum number of connected peers. Each takes a descriptor. Some descriptors are kept for threads and for
+    /// the group, because the system's libraries end a process that gets none for a thread.
     private static var peerCount: Int {
         min(256, max(8, (SpareDescriptors.count ?? 1024) - ProgramStart.descriptorCount))
     }
-    /// The most bytes that are kept for a peer that reads slowly; a document and its head fit.
+    /// The maximum number of bytes that are kept for a peer that reads slowly. A document and its head fit.
     private static let unsentByteCount = WebAnswer.documentByteCount + 4096
     private static let pageCount = 200
 
@@ -92,8 +92,8 @@ final class Site: Sendable {
 
     private static let actionPath = "/api/actions/"
 
-    /// Takes an action that is allowed. Beside the cookie and the key, the request says what it means to do in a field that
-    /// no form, link or image can send, and the browser says which page it comes from.
+    /// Performs an allowed action. Besides the cookie and the key, the request must have `Origin`, and a header with
+    /// the name of the action, which no form, link or image can send.
     private static func answer(
         _ request: WebRequest, to name: String?, _ reports: GroupReports
     ) async -> [UInt8] {

@@ -3,7 +3,7 @@ internal import Mailboxes
 internal import ProgramOutput
 internal import SharedCoreHost
 
-/// Answers of HTTP/1.1, with the fields that keep a browser from doing more with them than the page needs.
+/// Answers of HTTP/1.1, with header fields that restrict the browser to what the page needs.
 enum WebAnswer {
     enum Status: String {
         case ok = "200 OK"
@@ -18,13 +18,14 @@ enum WebAnswer {
         case unavailable = "503 Service Unavailable"
     }
 
-    /// The most bytes of a document.
+    /// The maximum size of a document, in bytes.
     static let documentByteCount = 1 << 20
 
     /// The page.
     static let page = PackageResources.page_html
 
-    /// What the page may do: its own script and style, by their hashes, and requests to where it came from.
+    /// The content security policy of the page: its own script and style, by their hashes, and requests to its own
+    /// origin.
     static let policy: String = {
         let text = String(decoding: page, as: UTF8.self)
         return "default-src 'none'; script-src \(source(of: "script", in: text)); "
@@ -57,7 +58,7 @@ enum WebAnswer {
         head(status, type: type, headers: headers + ["Content-Length: \(body.count)"]) + body
     }
 
-    /// The head of an answer, with its empty line. Without a length the answer ends with the connection.
+    /// Returns the head of an answer, with its empty line. Without a length the answer ends with the connection.
     static func head(_ status: Status, type: String, headers: [String] = []) -> [UInt8] {
         let lines =
             ["HTTP/1.1 \(status.rawValue)", "Content-Type: \(type); charset=utf-8"] + headers + [

@@ -28,7 +28,7 @@ struct WebProgram: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        // If it fails, a truncated file may end this process, as a process without a handler.
+        // Without the handler, a truncated file may end this process.
         try? BusErrorHandler.install()
         ProgramStart.requireResources(for: "sharedcore-web", threadCount: 8)
         let renewals = await RenewalSignals()

@@ -1,7 +1,7 @@
 /// The head of a request of HTTP/1.1, without its last empty line.
 ///
-/// What proxies and servers are known to read in several ways is refused, not repaired: folded lines, repeated fields
-/// that decide something, bodies.
+/// Folded lines, repeated fields of ``single`` and bodies are refused and not repaired, because proxies and servers
+/// read them differently.
 ///
 /// Source: RFC 9112, RFC 9110.
 struct WebRequest: Hashable, Sendable {
@@ -11,14 +11,14 @@ struct WebRequest: Hashable, Sendable {
     let query: [String: String]
     private let fields: [String: String]
 
-    /// The fields that may stand in a request once only.
+    /// The fields that may occur only once in a request.
     private static let single: Set = [
         "host", "origin", "cookie", "content-length", "transfer-encoding", "sec-fetch-site", "sec-fetch-mode",
         "sec-fetch-dest", "last-event-id", "x-sharedcore-token", "x-sharedcore-key",
         "x-sharedcore-action",
     ]
 
-    /// Returns the value of a field by its name in lower case; nil where there is none.
+    /// Returns the value of a field by its name in lower case; nil if there is none.
     subscript(name: String) -> String? { fields[name] }
 
     /// Nil for a head that is not well formed, and for a request with a body.
@@ -83,7 +83,7 @@ struct WebRequest: Hashable, Sendable {
         return query
     }
 
-    /// Returns a text without its escapes of RFC 3986; nil for a wrong one, and for bytes that are no text.
+    /// Returns a text with its escapes of RFC 3986 decoded; nil for a wrong escape, and for bytes that are not UTF-8.
     private static func decoded(_ text: Substring) -> String? {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]

@@ -151,7 +151,7 @@ extension LogOrder {
                     (delay, wasForNothing) = (RetryDelay(), false)
                     continue
                 }
-                // A log whose waits return without cause must not keep a processor busy.
+                // A pause, because the waits of some logs return without a cause, which would keep a processor busy.
                 if wasForNothing { try await Self.pause(delay.next()) }
                 wasForNothing = true
             } catch {

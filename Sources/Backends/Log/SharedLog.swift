@@ -5,7 +5,7 @@ public import Platform
 ///
 /// Every participant opens its own handle of the log and passes it to ``ReplicatedGroup/open(log:as:options:)``. The
 /// group writes and reads the records, and provides transactions, watches, notifications, sessions and lifetimes. A
-/// record is bytes whose meaning the log does not know.
+/// record is any bytes: the log does not interpret them.
 ///
 /// The **position** of a record is the number of records that were appended before it. The first record has position 0.
 /// A position is never used again, not even after a compaction.
@@ -81,18 +81,18 @@ public protocol SharedLog: Sendable {
     ///   - position: The position of the snapshot: that of the first record that it does not include.
     func compact(_ snapshot: [[UInt8]], before position: UInt64) async throws(SharedCoreError)
 
-    /// Begins to signal to the others that this participant lives, for example by a lease. Called once, with its own
-    /// session, whose record the log already has.
+    /// Begins to signal to the other participants that this one is alive, for example by a lease. Called once, with its
+    /// own session, after the record of the session was appended.
     ///
     /// - Throws: An error to refuse the participant: opening then ends the session and throws the error.
     func hold(_ session: SessionID) async throws(SharedCoreError)
 
-    /// Returns the sessions that have ended without a record, as far as the log can tell; nil where it can tell
-    /// nothing, which is the default. The group itself checks the processes that it can see, and notices their deaths
-    /// at once, so a log tells of the others, and of leases.
+    /// Returns the sessions that have ended without a record, as far as the log knows; nil if it does not know, which
+    /// is the default. The group itself checks the processes that it can see, and notices their deaths at once. So a
+    /// log reports sessions of other processes, and those with an expired lease.
     ///
-    /// The group asks when it opens, when the application asks for the sessions, and after each ``wait(after:)``: then about those
-    /// alone whose processes it cannot see, unless there is a ``lease``.
+    /// The group calls it when it opens, when the application asks for the sessions, and after each ``wait(after:)``.
+    /// After a wait, and without a ``lease``, it passes only sessions of processes that it cannot see.
     ///
     /// The default is for logs of one machine. Over a network a process cannot be seen, and a session ends with its
     /// lease. A session that has not called ``hold(_:)`` may be about to; it has ended when the duration of a lease has

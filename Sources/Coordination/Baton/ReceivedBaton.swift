@@ -284,7 +284,7 @@ extension CoreContext {
             }
             return try await fail(standing, because: problem, tell: tell)
         }
-        // The author of an unreadable record is not known, so nobody else would remove it.
+        // The author of an unreadable record is not known, so no other participant would remove it.
         if record.epoch == .zero {
             try await change(standing, because: "it cannot be read", tell: tell) { $0.delete(OwnershipKey.baton) }
         }

@@ -82,7 +82,7 @@ extension InboxMessage {
         /// The conversation that it belongs to, at most 512 bytes.
         public var conversation: String?
         /// The time that its sender gave it, since the beginning of 1970. Any time within 2^53 milliseconds before or
-        /// after is possible, whatever the clock says.
+        /// after is possible, regardless of the clock.
         public var time: Duration?
         /// The content type (RFC 2045) of the body; without a body, the type of the source of the text. At most 256
         /// bytes.
@@ -132,7 +132,7 @@ extension InboxMessage {
 }
 
 extension InboxMessage.Content {
-    /// The most bytes of an account and of a content type.
+    /// The maximum size of an account and of a content type, in bytes.
     package static let maximumLineByteCount = 256
     static let maximumConversationByteCount = 512
     static let maximumFieldCount = 32

@@ -2,8 +2,8 @@ package import CoreAPI
 
 /// A value stored under one of the coordination's own keys: a version byte, then its fields.
 package protocol StoredRecord: Hashable, Sendable {
-    /// The value in place of bytes that cannot be read: a damaged entry exists, and can be removed by a challenge that
-    /// nobody answers.
+    /// The value in place of bytes that cannot be read: a damaged entry exists, and an unanswered challenge
+    /// can remove it.
     static var unreadable: Self { get }
 
     /// The newest layout that this program can read. It also reads all older ones.

@@ -163,7 +163,7 @@ final class WitnessedRun: Sendable {
         return begun.others
     }
 
-    /// The epochs of others that run now.
+    /// The epochs of the other cores that run now.
     func currentOthers() throws(SharedCoreError) -> [Revision] {
         try hold.withLock { $0 }?.currentOthers() ?? []
     }

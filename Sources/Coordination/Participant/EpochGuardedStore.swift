@@ -130,8 +130,8 @@ final class CutCalls: Sendable {
 }
 
 extension Transaction {
-    /// True if it puts anything that may wait for room. A timeline entry, a call and a baton do not wait; an entry
-    /// that lives with a session is not counted, since it seldom waits.
+    /// True if it puts an entry that may wait for space in the store. Timeline entries, calls and batons do not wait.
+    /// Entries that live with a session are not counted, because they seldom wait.
     fileprivate var hasContent: Bool {
         operations.contains { operation in
             guard case .put(let key, _, let lifetime) = operation else { return false }

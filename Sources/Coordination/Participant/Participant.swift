@@ -213,8 +213,8 @@ actor Participant {
         }
     }
 
-    /// Stops the core, releases, and ends everything. Returns when that is done, or given up after its bound: a core
-    /// that does not stop keeps running, and an ownership whose release the store does not accept ends with the
+    /// Stops the core, releases the ownership, and ends all tasks. Returns when that is done, or after its time limit.
+    /// A core that does not stop then keeps running, and an ownership that the store does not release ends with the
     /// session.
     func close() async {
         demandPolicy.isClosing = true

@@ -27,8 +27,8 @@ struct GroupFiles: Sendable {
         return found
     }
 
-    /// Runs a closure while no file and no directory of the group may be written to. A process of the superuser may
-    /// write all the same.
+    /// Runs a closure while no file and no directory of the group may be written to. A process of the superuser can
+    /// still write.
     func withoutWritePermission<Result>(_ body: () async throws -> Result) async throws -> Result {
         let former = try statuses()
         defer {

@@ -118,7 +118,7 @@ final class PeerSession: Sendable {
                 .description
         case "get":
             guard let entry = try await group.get(key(arguments, 0)) else { return "nothing" }
-            // An answer is one line, whatever the stored value.
+            // An answer is one line, so line ends in the value become spaces.
             return "value " + String(decoding: entry.value.map { $0 == 0x0a ? 0x20 : $0 }, as: UTF8.self)
         case "delete":
             return try await group.delete(key(arguments, 0)).revision.description
@@ -357,7 +357,7 @@ final class PeerSession: Sendable {
         }
     }
 
-    /// A bare fork, which swift hides for good reasons: the child only waits to be killed.
+    /// Forks without an exec. Swift hides fork(2), because a child is not safe; this child only waits to be killed.
     private func child() throws(SharedCoreError) -> Int32 {
         typealias Fork = @convention(c) () -> Int32
         guard let address = dlsym(nil, "fork") else {

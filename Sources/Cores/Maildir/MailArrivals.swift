@@ -75,7 +75,7 @@ package final class MailArrivals: Sendable {
     /// Reads the messages that have arrived, the first ones by their names.
     ///
     /// - Parameters:
-    ///   - room: The most messages with an identifier. Messages without one are not counted.
+    ///   - room: The maximum number of messages with an identifier. Messages without one are not counted.
     ///   - isKnown: Returns true if a message of this name was among earlier arrivals.
     package func look(room: Int, isKnown: (String) -> Bool) throws(SystemCallError) -> Look {
         let maildir = try Maildir(path: source.path)

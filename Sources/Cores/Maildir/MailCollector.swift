@@ -432,7 +432,7 @@ struct MailCollector {
         }
     }
 
-    /// - Throws: The error itself when trying again would be in vain or wrong.
+    /// - Throws: The error itself if trying again cannot succeed or would be wrong.
     private mutating func trouble(storing name: FileName?, _ error: SharedCoreError) async throws -> Outcome {
         switch error.code {
         case .guardFailed, .sessionEnded, .closed, .cancelled, .unsupported, .incompatible, .corrupt: throw error

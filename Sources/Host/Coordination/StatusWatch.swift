@@ -6,10 +6,10 @@ internal import Synchronization
 
 /// `status --watch`: prints the report of `status` again after each change; on a terminal it replaces the one before.
 struct StatusWatch: Sendable {
-    /// How often the revision is read, so the most reports in that time.
+    /// The interval at which the revision is read, and so the minimum interval between two reports.
     private static let interval = Duration.milliseconds(200)
-    /// How often everything is read, because processes stop and ages grow without a revision; and how often a group is
-    /// read that must be opened each time.
+    /// The interval at which everything is read, because processes stop and ages grow without a new revision. A group
+    /// that must be opened for each read is read at this interval.
     private static let longInterval = Duration.seconds(1)
 
     private let reports: GroupReports

@@ -5,9 +5,9 @@ internal import Platform
 internal import ProgramOutput
 internal import SharedCoreConfiguration
 
-/// An act of a person in a group, by a command or from the page. Both have it done by the same function.
+/// An operation on a group that a person starts, by a command or from the page. Both call the same function.
 ///
-/// The timeline has it before it is done or in the same commit, as `operated` with the user: nothing is done unseen.
+/// The timeline gets an entry `operated` with the user, before the operation or in the same commit.
 enum Operation: Hashable, Sendable {
     /// Puts the pushes that were given up among the others again.
     case retryPushes
@@ -28,17 +28,17 @@ enum Operation: Hashable, Sendable {
 struct OperationReceipt: Sendable {
     let text: String
     let json: JSONObject
-    /// False if the operation was begun and is not done, such as where a process does not end in time.
+    /// False if the operation was begun and is not done, for example if a process does not end in time.
     var isDone = true
 }
 
 extension CommandContext {
-    /// Does an operation in the configured group, with a session for it alone.
+    /// Performs an operation in the configured group, with a session for it alone.
     ///
     /// - Parameters:
-    ///   - command: The command's name, for messages and as the session's.
-    ///   - user: The user who acts.
-    ///   - patience: How long a process that is asked to end may take.
+    ///   - command: The command's name, for messages and for the name of the session.
+    ///   - user: The number of the acting user, for the timeline.
+    ///   - patience: The time limit for the end of a process that is told to end.
     func perform(
         _ operation: Operation, for command: String, by user: UInt32 = OwnProcess.user,
         timeout: Duration = Operator.timeout
@@ -52,7 +52,7 @@ extension CommandContext {
         }
     }
 
-    /// How often a compaction is begun that another process has overtaken.
+    /// The maximum number of attempts at a compaction. An attempt fails if another process compacts first.
     private static let compactionCount = 3
 
     private func compact(by user: UInt32) async throws -> OperationReceipt {
@@ -102,7 +102,7 @@ struct JournalTotal: Hashable, Sendable {
     }
 }
 
-/// Does operations through a handle, for a user.
+/// Performs operations through a handle, for a user.
 struct Operator: Sendable {
     /// How long a process that is asked to end may take, unless said otherwise.
     static let timeout = Duration.seconds(10)
@@ -131,7 +131,7 @@ struct Operator: Sendable {
         }
     }
 
-    /// Tells the timeline what the user does.
+    /// Adds the user's operation to the timeline.
     func note(_ sentence: String) async throws(SharedCoreError) {
         var transaction = Transaction()
         try note(sentence, in: &transaction)
@@ -219,7 +219,8 @@ struct Operator: Sendable {
         if let epoch, owner.epoch != epoch {
             throw CommandFailure(.no, "epoch \(epoch) does not own any more; epoch \(owner.epoch) does")
         }
-        // The process that owns for a Main that rests runs no core, and does more than that.
+        // The owner is the holder for a Main that rests. It runs no core, and its process has other tasks, so it is not
+        // ended.
         if let resting = try await RestingMain.current(in: group) {
             throw CommandFailure(
                 .no, "no core runs: pid \(owner.process.pid) owns for main “\(resting.name)”, which rests")
@@ -266,9 +267,9 @@ struct Operator: Sendable {
         try await group.sessions().first(where: isMeant)
     }
 
-    /// Signals the process of a session, as one that stops it in order, or at once.
+    /// Sends SIGTERM, or SIGKILL if forced, to the process of a session.
     ///
-    /// - Returns: Whether the session has ended in time.
+    /// - Returns: True if the session has ended in time.
     private func end(_ session: Session, isForced: Bool, _ sentence: String) async throws -> Bool {
         let (id, process) = (session.id, session.process)
         guard process.bootID == clock.bootID else {

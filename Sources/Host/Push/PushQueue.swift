@@ -37,8 +37,8 @@ struct PushQueue: Sendable {
     /// The share of `executor.memory` that is reserved for each push. Each Executor has all pushes in its memory.
     static let memoryOfPush: UInt64 = 8 << 10
 
-    /// Which part of `executor.memory` the records of all pushes may have together: the largest that one can be has a payload,
-    /// and more than the memory of a push.
+    /// The part of `executor.memory` that the records of all pushes may have together. It is needed beside
+    /// ``memoryOfPush``, because a record with a large payload takes more than that.
     static let partOfMemory: UInt64 = 6
 
     /// The part of `executor.memory` for the records, if each Executor has all values in its memory. Measured behind a
@@ -172,14 +172,14 @@ struct PushQueue: Sendable {
         transaction.delete(message.key)
     }
 
-    /// The most pushes that one transaction drops.
+    /// The maximum number of pushes that one transaction drops.
     private static let portionCount = 64
 
-    /// Forgets the pushes of a call-id that were given up. Those stay that another process has in hand, to have them tried
-    /// anew.
+    /// Deletes the pushes of a call-id that were given up, except those that another process has in hand to try them
+    /// again.
     ///
-    /// - Parameter note: Adds to each transaction what the timeline tells of it.
-    /// - Returns: How many.
+    /// - Parameter note: Adds the entry of the timeline to each transaction.
+    /// - Returns: The number of deleted pushes.
     func dropFailures(
         of callID: CallID, noting note: (inout Transaction) throws(SharedCoreError) -> Void
     ) async throws(SharedCoreError) -> Int {

@@ -8,8 +8,8 @@ internal import ProgramOutput
 /// or a defect reaches it.
 let scenarioTimeout = Duration.seconds(60)
 
-/// Starts the Mains and Executors of a scenario: as processes, or simulated in this process where the backend lives in
-/// one.
+/// Starts the Mains and Executors of a scenario: as processes or, for a backend in one process, simulated in this
+/// process.
 protocol ParticipantDriver: Sendable {
     /// The scenario's own handle. It does not take part in the ownership.
     var group: any SharedGroup { get }

@@ -63,7 +63,7 @@ final class ExecutorSlots: Sendable {
         for continuation in ready { continuation.resume(returning: true) }
     }
 
-    /// Gives out no slots while paused. Those that are taken stay so.
+    /// Gives out no slots while paused. Slots in use stay in use.
     func setPaused(_ isPaused: Bool) {
         let ready = state.withLock { state in
             state.isPaused = isPaused

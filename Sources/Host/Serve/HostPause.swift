@@ -1,23 +1,23 @@
 internal import CoreAPI
 
-/// The mark that keeps the host of a group from starting Executors: pushes wait. It outlives hosts.
+/// The entry that keeps the host of a group from starting Executors. It stays when the host ends.
 struct HostPause: Hashable, Sendable {
     static let key: Key = ".sharedcore/host-pause"
     static let prefix: KeyPrefix = ".sharedcore/host-pause"
 
-    /// The user who has paused the host; nil where the mark does not tell.
+    /// The number of the user that has paused the host; nil if the entry does not contain it.
     let user: UInt32?
 
     init(user: UInt32) {
         self.user = user
     }
 
-    /// Bytes that name no user pause the host as well.
+    /// Bytes that are not a user's number also pause the host.
     private init(_ entry: Entry) {
         user = String(validating: entry.value, as: UTF8.self).flatMap { UInt32($0) }
     }
 
-    /// The mark that stands in a group; nil while the host is not paused.
+    /// Returns the entry of a group; nil while the host is not paused.
     static func current(in store: some SharedStore) async throws(SharedCoreError) -> HostPause? {
         try await store.get(key).map { HostPause($0) }
     }

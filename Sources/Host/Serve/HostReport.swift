@@ -7,7 +7,7 @@ final class HostReport: Sendable {
         let json: JSONObject
     }
 
-    /// The most lines that wait to be read.
+    /// The maximum number of lines that wait to be read.
     private static let lineCount = 10_000
 
     private let lines: AsyncStream<Line>.Continuation

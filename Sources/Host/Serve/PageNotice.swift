@@ -2,7 +2,7 @@ internal import Platform
 internal import ProgramOutput
 internal import Synchronization
 
-/// Says once where the page of the group is, as soon as `sharedcore web --service` serves it.
+/// Prints once at which socket `sharedcore web --service` serves the page of the group.
 final class PageNotice: Sendable {
     private let socket: String
     private let isSaid = Atomic(false)

@@ -15,7 +15,7 @@ package final class RequestServer: Sendable {
         let terminator: [UInt8]
         /// The longest request, in bytes, without its terminator.
         let requestByteCount: Int
-        /// The most peers at a time.
+        /// The maximum number of peers at a time.
         var peerCount: Int
         /// The time limit for a request, and for a peer with unsent bytes to accept some of them.
         var timeout: Duration

@@ -87,7 +87,7 @@ final class Soak: Sendable {
         }
     }
 
-    /// Pushes a call-id until an Executor lives to report that it was handled.
+    /// Pushes a call-id until an Executor survives and reports that the push was handled.
     private func serve(_ mail: DemoMail, drawing chance: SeededRandom, spared: Bool = false) async throws {
         var chance = chance
         var (wasShown, wasSetAside) = (false, false)
@@ -175,7 +175,7 @@ final class Soak: Sendable {
                 await freeze(process, for: duration)
             case .spared, .dies, .diesBeforeAcknowledging, .diesReading: break
             }
-            // It lives until its end; the wait is cancelled then.
+            // The process is not killed. The wait is cancelled when it has ended.
             try await Task.sleep(for: .seconds(3600))
         } catch {
             return

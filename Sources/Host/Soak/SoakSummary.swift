@@ -59,11 +59,12 @@ struct SoakCount: Hashable, Sendable, CustomStringConvertible {
     var duplicates = 0
     /// The number of processes that SIGKILL ended, for any reason.
     var kills = 0
-    /// Killed as the owner: stopped first, then seen to own, then killed.
+    /// The number of processes that were killed as owners: each was stopped, then seen to own, then killed.
     var owners = 0
-    /// Killed that were to kill themselves inside of a write.
+    /// The number of processes that killed themselves at a fail point inside of a write.
     var writers = 0
-    /// Killed that were to kill themselves between the commit of a message and its acknowledgement to the server.
+    /// The number of processes that killed themselves between the commit of a message and its acknowledgement to the
+    /// server.
     var cores = 0
     /// Messages that were set aside, because three processes were killed while they read each, and then tried again.
     var setAside = 0

@@ -2,7 +2,7 @@ internal import Coordination
 internal import CoreAPI
 package import ProgramOutput
 
-/// An action of a person who reads the documents: an ``Operation`` of the commands.
+/// An action of the page: an ``Operation`` of the commands.
 package struct GroupAction: Sendable {
     let operation: Operation
 
@@ -14,7 +14,7 @@ package struct GroupAction: Sendable {
     /// - Parameters:
     ///   - name: One of ``names``.
     ///   - arguments: `call-id` of `drop-push`, `epoch` of `hand-over`, `session` of `end-session`.
-    /// - Returns: Nil where an argument is missing or wrong.
+    /// - Returns: Nil if an argument is missing or wrong.
     package init?(_ name: String, _ arguments: [String: String]) {
         switch name {
         case "retry-pushes": operation = .retryPushes
@@ -24,7 +24,7 @@ package struct GroupAction: Sendable {
         case "pause-host": operation = .pauseHost
         case "resume-host": operation = .resumeHost
         case "hand-over":
-            // The person has seen this ownership: another one is not meant.
+            // Only the ownership that the person has seen is handed over.
             guard let epoch = arguments["epoch"].flatMap({ UInt64($0) }) else { return nil }
             operation = .handOver(epoch: Revision(rawValue: epoch), isForced: false)
         case "end-session":
@@ -39,7 +39,7 @@ package struct GroupAction: Sendable {
 extension GroupReports {
     /// Takes an action, as the command does.
     ///
-    /// - Parameter user: The user who acts.
+    /// - Parameter user: The number of the acting user, for the timeline.
     /// - Returns: What the command prints: `text`, and the fields of its `--json`.
     package nonisolated func take(_ action: GroupAction, by user: UInt32) async throws(Failure) -> JSONObject {
         do {

@@ -25,11 +25,11 @@ package actor GroupReports {
         package var isRefusal: Bool { cause.status == .no }
     }
 
-    /// The most elements of a list in a document.
+    /// The maximum number of elements of a list in a document.
     package static let pageCount = 500
-    /// The most bytes of a list in a document, of which the last element may pass it.
+    /// The maximum size of a list in a document, in bytes. The last element may exceed it.
     static let listByteCount = 512 << 10
-    /// The most bytes of a value in a document.
+    /// The maximum size of a value in a document, in bytes.
     package static let valueByteCount = 64 << 10
 
     /// An open handle.
@@ -246,8 +246,8 @@ package actor GroupReports {
         }
     }
 
-    /// Returns the open handle, or opens one. A handle that does not follow the group is for the caller alone, who closes
-    /// it.
+    /// Returns the open handle, or opens one. A handle that does not follow the group is for the caller alone, and the
+    /// caller closes it.
     private func handle() async throws -> Handle {
         if let live { return live }
         if let opening {

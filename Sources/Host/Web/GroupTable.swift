@@ -7,7 +7,7 @@ internal import SharedCoreConfiguration
 
 /// All groups of the directory that the shown one is in, and the memory of processes.
 extension GroupReports {
-    /// The most groups of a document: each is opened for it.
+    /// The maximum number of groups in a document. Each is opened for it.
     private static let groupCount = 100
     /// How long opening one of them may take.
     private static let timeout = Duration.seconds(2)

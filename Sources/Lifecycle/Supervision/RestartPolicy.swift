@@ -7,8 +7,8 @@ package struct RestartPolicy: Hashable, Sendable {
     package var firstDelay = Duration.seconds(1)
     /// The longest delay.
     package var longestDelay = Duration.seconds(60)
-    /// The most restarts in any window, 1 or more. A further one waits until the oldest has left the window:
-    /// supervision never gives up permanently.
+    /// The maximum number of restarts in any window, 1 or more. A further one waits until the oldest has left the
+    /// window: supervision never gives up permanently.
     package var limit = 10
     /// The length of the window.
     package var window = Duration.seconds(600)

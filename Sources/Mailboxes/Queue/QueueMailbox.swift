@@ -111,7 +111,7 @@ public struct QueueOptions: Hashable, Sendable {
         case dropOldest
     }
 
-    /// The most messages that are kept, including taken ones; nil for no limit except the store's.
+    /// The maximum number of kept messages, including taken ones; nil for no limit except the store's.
     public var capacity: Int?
     /// The behaviour of a send when the queue is full.
     public var overflow: Overflow

@@ -207,7 +207,7 @@ extension FileStatus {
     package func objection(owners: [UInt32], forbidding bits: UInt32) -> Objection? {
         guard isRegularFile else { return .notRegular }
         guard owners.contains(owner) else { return .foreign(owner: owner) }
-        // If each user has a group of the same number, its members are that user and those that root adds.
+        // On systems with a group for each user, of the same number, only root can add other members to that group.
         let isSecret = bits & 0o040 != 0
         let others = group == owner && owner != 0 && !isSecret ? bits & ~0o020 : bits
         return permissions & others == 0 ? nil : .open(permissions: permissions)

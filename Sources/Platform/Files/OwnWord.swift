@@ -3,7 +3,7 @@ internal import Glibc
 
 /// A futex word in the memory of this process: a thread sleeps at it and at words of shared pages in one call.
 package final class OwnWord: Sendable {
-    /// The most other words at which a thread can sleep at the same time.
+    /// The maximum number of other words at which a thread can wait at the same time.
     package static let mostOthers = Int(clinux_word_limit) - 1
 
     /// True if the system lets a thread sleep at several words: Linux 5.16 or later, and no filter of system calls.

@@ -4,7 +4,7 @@
 /// It ends with the process. A full queue of connections leaves the process unproven, for example if others connect
 /// faster than ``drain()`` is called: every user of the machine may connect to an abstract name.
 package final class SessionSocket: Sendable {
-    /// The most connections in its queue.
+    /// The maximum number of connections in its queue.
     private static let queueLength = 64
 
     private let listener: StreamListener

@@ -35,7 +35,7 @@ package final class StreamListener: Sendable {
 
     /// Listens at an abstract name, to which every user of the machine may connect.
     ///
-    /// - Parameter name: The name without the `@` that stands for its first byte, which is zero.
+    /// - Parameter name: The name without its first byte, which is zero and written as `@`.
     /// - Throws: The error of a taken name.
     package init(abstractName name: String) throws(SystemCallError) {
         descriptor = try SystemCall.negated("bind", at: "@" + name) { clinux_listen_at("@" + name) }

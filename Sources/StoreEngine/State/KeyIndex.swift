@@ -6,7 +6,7 @@ internal import CoreAPI
 /// The keys are stored in chunks, so that inserting or removing one moves only the keys of its chunk and the list of
 /// chunks. In one array, a transaction of 65,536 operations would move gigabytes.
 struct KeyIndex: Sendable {
-    /// The most keys of a chunk.
+    /// The maximum number of keys in a chunk.
     private static let chunkLimit = 512
 
     /// None of them is empty.

@@ -4,8 +4,8 @@ package import CoreAPI
 package indirect enum OrderRequest: Sendable {
     case join(SessionOpening)
     /// The number of the delivery is a connection's own: see ``StoreState/decide(_:of:delivery:at:)``. A name limit is
-    /// the most notification names that the group may have if the commit creates another. It is checked at the commit's
-    /// position in the order: the names may have changed while the commit waited.
+    /// the maximum number of notification names in the group if the commit creates another. It is checked at the
+    /// commit's position in the order: the names may have changed while the commit waited.
     case commit(Transaction, of: SessionID, delivery: UInt64? = nil, nameLimit: Int? = nil)
     /// Ends a session. Changes nothing if it has already ended.
     case end(SessionID)

@@ -3,7 +3,7 @@ package import CoreAPI
 /// An element of the order.
 package protocol OrderElement: Sendable {
     var revision: Revision { get }
-    /// The bytes of a window's memory that it takes.
+    /// The size of the element in the memory of a window, in bytes.
     var residentByteCount: Int { get }
 }
 

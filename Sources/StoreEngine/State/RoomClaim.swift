@@ -16,9 +16,9 @@ package enum RoomClaim: Hashable, Sendable {
     /// All other commits, which are refused first.
     case content
 
-    /// The most bytes of keys, values and names in a commit that does not count as content. Deletions do not count:
-    /// dropping the oldest of the timeline frees space. The largest push fits, which is written again with the error of
-    /// its Executor.
+    /// The maximum size of the keys, values and names in a commit that does not count as content, in bytes. Deletions
+    /// do not count, because deleting the oldest timeline entries frees space. The largest push fits, which is written
+    /// again with the error of its Executor.
     package static let commitByteCount = 16 << 10
 
     /// The eighths of the reserve that the commit may use.

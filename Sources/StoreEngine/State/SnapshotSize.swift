@@ -8,7 +8,7 @@ internal import CoreAPI
 struct SnapshotSize: Hashable, Sendable {
     /// The elements of a full record. Their count takes one byte.
     static let elementsPerRecord = 64
-    /// The most bytes of an entry that shares its record.
+    /// The maximum size of an entry that shares its record with others, in bytes.
     static let sharedEntryByteCount = 1 << 10
 
     private var sharedEntries = Sum()

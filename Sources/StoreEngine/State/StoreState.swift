@@ -5,10 +5,10 @@ package import CoreAPI
 /// It has no clock, no I/O and no locks. A backend evaluates a request with ``decide(_:of:delivery:at:)`` where the
 /// order is agreed, records the effect, and every replica applies it.
 package struct StoreState: Sendable {
-    /// The most notification names that a store keeps. Beyond them, names without a state word are forgotten, those
-    /// with the oldest last post first. A commit that needs more names than that is refused.
+    /// The maximum number of notification names that a store keeps. Beyond them, names without a state word are
+    /// forgotten, those with the oldest last post first. A commit that needs more names than that is refused.
     package static let topicLimit = 65_536
-    /// The most guards and operations of one transaction, so that it fits a record of the journal.
+    /// The maximum number of guards and operations in one transaction, so that it fits into a record of the journal.
     package static let stepLimit = 65_536
     /// The largest limit of a transaction, and so of a value: a transaction of that size with the most steps fits into
     /// a record of the journal, and so does each of its values in a snapshot.

@@ -6,7 +6,7 @@ package import CoreAPI
 /// those with the oldest last post are forgotten; among names of one commit, in the order of their bytes. A name with a
 /// state word stays. The rule depends on nothing else, so every replica keeps the same names.
 struct TopicTable: Sendable {
-    /// The most bytes of all names.
+    /// The maximum size of all names together, in bytes.
     static let byteLimit = 4 << 20
 
     private(set) var byteCount = 0

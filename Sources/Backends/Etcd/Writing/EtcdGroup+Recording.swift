@@ -133,7 +133,8 @@
             return [.transaction(if: removed.map { .empty($0) }, then: nothing, else: all)]
         }
 
-        /// The most removals for which the keys are read first: as many as fit beside the steps that end every commit.
+        /// The maximum number of removals for which the keys are read first: as many as fit beside the steps that end
+        /// every commit.
         private static var removalsLookedAt: Int { Etcdserverpb_RequestOp.groupSize - 3 }
 
         private func changing(

@@ -5,7 +5,7 @@
 
     /// The guards of a transaction as comparisons on the server, and their result on the entries found there.
     struct GuardPlan {
-        /// The most different guards that fit into a request beside its steps.
+        /// The maximum number of different guards that fit into a request beside its steps.
         static let limit = 36
 
         /// Each different guard once, with its index among all.

@@ -15,10 +15,10 @@ final class GroupPage: Sendable {
         static let magic = 0
         static let version = 8
         static let floor = 64
-        /// For the sleepers at the futex word of the group.
+        /// The offset of the futex word of the group.
         static let signal = 128
         static let signalInterest = 192
-        /// For the sleepers at the futex words of channels.
+        /// The offset of the interest mask of the threads that wait at the futex words of channels.
         static let channelInterest = 256
         static let channels = 2048
 

@@ -61,8 +61,8 @@ extension Effect {
 }
 
 extension Transaction {
-    /// The most bytes of the disk that the transaction takes: in the journal, and as many in the spare file for the
-    /// next snapshot.
+    /// The maximum disk space of the transaction, in bytes: in the journal, and as much in the spare file for the next
+    /// snapshot.
     var spaceByteCount: Int {
         var byteCount = 0
         for operation in operations {

@@ -169,7 +169,8 @@ struct GroupStart {
                 revision: Revision(rawValue: records.state.revision.rawValue + 1), time: effect.time, body: effect.body)
         }
         records.state.apply(effect)
-        // Not below the floor, which may have reached the disk without its journal at a loss of power.
+        // The number is not below the floor: at a loss of power, the floor may have reached the disk without its
+        // journal.
         _ = try beginIncarnation(
             records.incarnation + 1, of: records.state, after: records, as: max(highest + 1, number))
     }

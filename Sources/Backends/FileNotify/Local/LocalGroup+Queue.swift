@@ -7,7 +7,7 @@ internal import Synchronization
 /// Serves requests that find the lock taken: a dedicated thread retries for all of them, and passes over a frozen
 /// writer.
 extension LocalGroup {
-    /// The most requests that are written under one lock, so that other processes get their turn.
+    /// The maximum number of requests that are written under one lock, so that other processes get their turn.
     private static let batchCount = 64
 
     func enqueue(_ request: OrderRequest, as durability: Durability) async throws(SharedCoreError) -> Written {

@@ -50,7 +50,7 @@ extension LocalGroup {
             predecessorTail: position.offset, inherited: inherited, isAbandoned: journal.word.isAbandoned,
             isDurable: false)
         FailPoint.hit("roll.afterPlace")
-        // The process that abandoned it found no successor yet.
+        // The process that abandoned this journal found no successor yet, so the successor is abandoned here.
         if isPlaced, journal.word.isAbandoned { try directory.journal(journal.generation + 1)?.abandon() }
         try catchUp()
         if isPlaced { moveListeners(inherited, to: journal.generation + 1) }
@@ -124,7 +124,7 @@ struct LockTimeout {
     /// The longest time for which a sealed journal may have no successor: the process that sealed it has the next one
     /// ready.
     static let sealedNanoseconds: UInt64 = 3_000_000
-    /// The most that one try counts, so that a process that was itself stopped suspects no other process.
+    /// The maximum time that one try counts, so that a process that was itself stopped does not count its own stop.
     private static let stepLimit: UInt64 = 20_000_000
 
     private var generation: UInt64 = 0

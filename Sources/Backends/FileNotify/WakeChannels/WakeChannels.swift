@@ -66,7 +66,7 @@ struct WakeChannels: Hashable, Sendable {
     /// The channels as the interest mask of a frame, in which eight share a bit (decision 30).
     var interestMask: UInt64 { words.indices.reduce(0) { $0 | words[$1] } }
 
-    /// The bit of a futex signal's mask that stands for no channel.
+    /// The bit of a futex signal's mask that belongs to no channel.
     static let changeMask: UInt32 = 1 << 31
 
     /// The channels as the mask of a futex signal, which has 31 bits for them: many share one.

@@ -117,8 +117,8 @@ extension HubService {
             at: "\(hubListeners[address.hubListener].endpoint)")
     }
 
-    /// The most sessions of one key that have no connection. Each takes memory of all participants until its lease, on
-    /// which its client relies, is over.
+    /// The maximum number of sessions of one key without a connection. Each takes memory of all participants until its
+    /// lease, on which its client relies, is over.
     static let awaySessionLimit = 256
 
     /// Refuses another session of a key that has left too many sessions behind.

@@ -6,7 +6,7 @@ internal import Platform
 ///
 /// So connections that send nothing keep no client out: a client has sent its part after one or two round trips.
 struct Lobby {
-    /// The most connections of one address. A further one displaces the oldest of them.
+    /// The maximum number of connections of one address. A further one displaces the oldest of them.
     static let addressLimit = 256
 
     /// The connections of one address.
@@ -31,7 +31,7 @@ struct Lobby {
         }
     }
 
-    /// The most connections in all.
+    /// The maximum number of connections in total.
     let limit: Int
     private var newcomers: [UInt64: Newcomer] = [:]
     /// Their numbers, in the order of arrival.

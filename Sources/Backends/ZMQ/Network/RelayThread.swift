@@ -34,7 +34,7 @@ struct RelayThread: ~Copyable {
     /// The descriptors that one connection takes in the process: its own, both ends of the local one, the socket at
     /// which the library waits for it, and the library's signal.
     private static let descriptorCount = 5
-    /// The most descriptors that are left for everything else.
+    /// The maximum number of descriptors that are left for other uses.
     private static let spareDescriptorCount = 512
 
     /// Both ends of a connection, and the bytes in transit.

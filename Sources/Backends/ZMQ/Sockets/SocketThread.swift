@@ -29,7 +29,7 @@ final class SocketThread: SerialExecutor, Sendable {
         /// Returns whether the library has a message to read.
         ///
         /// A descriptor signals only that something has changed since the library was last queried, and sending queries
-        /// it too. So each socket is queried before each wait, unless the last query since was in vain; `zmq_poll`
+        /// it too. So each socket is queried before each wait, unless the last query found nothing to read; `zmq_poll`
         /// would query each four times.
         func hasInput() -> Bool {
             var hasInput = false

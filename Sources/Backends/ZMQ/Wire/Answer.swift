@@ -5,7 +5,7 @@ struct Answer {
     let reply: Reply
     let records: Records
 
-    /// The most bytes of a reply that has records behind it.
+    /// The maximum size of a reply that has records behind it, in bytes.
     private static let headByteCount = 64 << 10
 
     /// Reads the reply. The bytes are untrusted.

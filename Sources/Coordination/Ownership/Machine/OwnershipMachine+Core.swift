@@ -274,7 +274,7 @@ package struct LocalCore: Hashable, Sendable {
     }
 }
 
-/// A request for hand-over, as its addressee has it in front of it.
+/// A request for hand-over, as the owner has received it.
 package struct Hearing: Hashable, Sendable {
     /// The request.
     package let handover: Revision

@@ -37,7 +37,7 @@ extension OwnershipMachine {
         return nil
     }
 
-    /// Returns the next step of a Main that offers its ownership, rests, or whose holder has ended.
+    /// Returns the next step of a Main that offers its ownership, rests, or has lost its holder.
     mutating func rest(at now: BootInstant) -> RestStep {
         guard let rest = ownRest else {
             // The offer was refused, or the rest has ended. This may happen before this participant saw the offer,

@@ -120,7 +120,8 @@ extension OwnershipMachine {
             return nil
         case .absent(let silence):
             if let rest = view.sleeper {
-                // Its holder does not answer: the Main itself has its time to resume.
+                // The holder does not answer, so this participant wakes the Main itself and gives it its time to
+                // resume.
                 switch awaitResume(of: rest, for: myself.isMain ? .handover : .call, at: now) {
                 case .act(let directive): return directive
                 case .waits: return nil

@@ -143,7 +143,7 @@ enum BatonCases {
             let call = try expectSome(try await Calls(testCluster.observer).list().first, "the call")
             try expect(call.holder?.name, is: "executor", "its holder")
 
-            // Main's core tries in vain with the bytes that it had fetched. Main then asks again, and the call moves by
+            // Main's core fails to apply the bytes that it had fetched. Main then asks again, and the call moves by
             // a second offer.
             try testCluster.server.open("apply")
             try await main.thaw()

@@ -1,7 +1,8 @@
 internal import CoreAPI
 internal import Platform
 
-/// A Main or an Executor of a case: in the process of the case, or in one of its own that can be killed and frozen.
+/// A Main or an Executor of a case: in the process of the case, or in a process of its own that can be killed and
+/// frozen.
 ///
 /// If the backend lives in one process, those deaths and stops are simulated, as the harness does it.
 package final class TestParticipant: Sendable {

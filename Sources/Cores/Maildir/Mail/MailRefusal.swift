@@ -17,7 +17,7 @@ struct MailRefusal: Error, Hashable, Sendable {
     }
 
     let reason: Reason
-    /// The identifier, when it could be read all the same: a participant that waits for it must not wait in vain.
+    /// The identifier, if it could be read, so that a participant that waits for it is answered.
     let callID: CallID?
     /// The sender, the recipient and the time of a message that is too large, if they could be read.
     private(set) var people: People?

@@ -53,8 +53,8 @@ enum MarkupEntities {
         "egrave": "è", "agrave": "à", "ccedil": "ç",
     ]
 
-    /// The most bytes between the signs of a reference. Bounded, so that a text of ampersands is not searched to its
-    /// end for each.
+    /// The maximum number of bytes between the signs of a reference. Without it, a text of ampersands would be searched
+    /// to its end for each.
     private static let longestName = 10
 
     /// Replaces the references in a text, in one pass. Unknown ones stay unchanged.
