@@ -135,7 +135,7 @@ try-deb: as-root deb
 	@Scripts/install-dependencies debootstrap
 	Scripts/try-package
 
-# What somebody needs who has only Swift, git and make: two commands in a fresh root file system, and how long they take.
+# The first steps of a user with only Swift, git and make: two commands in a fresh root file system, and how long they take.
 try-cold-start: as-root
 	@Scripts/install-dependencies debootstrap python3
 	Scripts/try-cold-start

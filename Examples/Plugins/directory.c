@@ -2,9 +2,10 @@
 //
 //     cc -shared -fPIC -O2 -fvisibility=hidden -I ../../Sources/CBackendPlugin/include directory.c -o libsharedcore-directory.so
 //
-// A record is written to a nameless file that is then linked under its position, so no reader sees a part of one, whatever kills the
-// writer. The lock of the directory (flock) keeps two writers apart, and a reader from a compaction. A process that is stopped with
-// the lock delays the others, so SB_STOPPED_WRITERS_TOLERATED is not promised.
+// A record is written to a nameless file that is then linked under its position, so no reader sees a part of a record,
+// even if the writer is killed. The lock of the directory (flock) keeps two writers apart, and a reader from a
+// compaction. A process that is stopped with the lock delays the others, so SB_STOPPED_WRITERS_TOLERATED is not
+// promised.
 #define _GNU_SOURCE
 #include "sharedcore_backend.h"
 

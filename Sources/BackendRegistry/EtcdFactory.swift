@@ -2,12 +2,12 @@
     public import CoreAPI
     public import EtcdBackend
 
-    /// Opens groups that live on etcd.
+    /// Opens groups on an etcd cluster.
     ///
     /// | key | meaning | default |
     /// |---|---|---|
     /// | `etcd.endpoints` | the members, `host:port` with commas between them | `127.0.0.1:2379` |
-    /// | `etcd.prefix` | what stands in front of all keys | `/sharedcore` |
+    /// | `etcd.prefix` | the prefix of all keys | `/sharedcore` |
     /// | `etcd.lease` | the seconds that a participant may be silent | `6` |
     /// | `etcd.tls.mode` | `on` secures connections, `off` does not | `auto`: `on` when one of the files is given, or an endpoint begins with `https://` |
     /// | `etcd.tls.ca` | the PEM file of the certificates by which members are judged | the system's |

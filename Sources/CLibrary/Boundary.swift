@@ -133,7 +133,7 @@ func sized<Value>(
     _ pointer: UnsafePointer<Value>?, _ name: String, _ initializer: String
 ) throws(Failure) -> Value {
     guard let pointer else { throw Failure(.invalidArgument, "“\(name)” is NULL.", at: name) }
-    // Of a shorter structure nothing else may be read.
+    // Only the size is read: the structure may be shorter than this version's.
     let size = UnsafeRawPointer(pointer).load(as: Int.self)
     guard size == MemoryLayout<Value>.size else {
         throw Failure(

@@ -87,7 +87,7 @@ final class CoreObject: HandleObject {
     private let stopped = Answers<Void>()
     /// The answer to the event to stop: a baton, or none.
     private let handedOver = Answers<Baton?>()
-    /// Whether the event to stop asks for a baton.
+    /// True if the event to stop asks for a baton.
     private let mayGiveBaton = Atomic(false)
     private struct RestEvents {
         /// The last event that the program has not answered, and whether it is the one to resume.

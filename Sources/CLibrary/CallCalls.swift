@@ -286,7 +286,7 @@ private func callMedia(_ number: Int32) throws(Failure) -> Call.Media {
 
 private func endReason(_ number: Int32, _ text: UnsafePointer<CChar>?) throws(Failure) -> Call.EndReason {
     if Int(number) == Int(SC_END_FAILED) { return .failed(try optionalText(text, "text") ?? "") }
-    // The group finds that a call was lost; no core says so.
+    // A core cannot end a call as lost: only the group finds that a call was lost.
     guard let found = endReasons.first(where: { $0.number == Int(number) }), found.reason != .lost else {
         throw Failure(.invalidArgument, "There is no reason \(number) with which a core ends a call.", at: "reason")
     }

@@ -11,9 +11,9 @@ internal import ProgramOutput
 /// An open group, or the store of a core.
 final class GroupObject: HandleObject {
     let store: any SharedStore
-    /// Whether the store belongs to a core: closing the handle leaves it open.
+    /// True if the store belongs to a core, so that closing the handle leaves the store open.
     private let isBorrowed: Bool
-    /// Whether the group was opened to read it, so that it has no session.
+    /// True if the group was opened for reading, so that it has no session.
     let isReadOnly: Bool
     /// The default options of the group's participants.
     let coordination: CoordinationOptions

@@ -127,7 +127,7 @@ private final class Arrivals: Sendable {
                     if mailbox.mayHaveMessage(after: event) { counter.raise() }
                 }
             } catch {
-                // The next take fails as well, and says why.
+                // The next take fails with the same error and reports it.
             }
             counter.raise()
         }
@@ -147,7 +147,8 @@ private final class Arrivals: Sendable {
 }
 
 extension QueueMailbox {
-    /// Whether an event says that a message has come, or that the take of one has ended and the message is still there.
+    /// Returns true if an event means that a message has come, or that a take has ended while its message is still in
+    /// the queue.
     fileprivate func mayHaveMessage(after event: WatchEvent) -> Bool {
         guard case .changes(let changes) = event else { return true }
         var removed: Set<ItemName> = []
@@ -276,7 +277,8 @@ final class DeliveryObject: HandleObject {
         try store { () throws(SharedCoreError) in
             try mailbox.addAcknowledgement(of: object.delivery, to: &transaction)
         }
-        // The guards of the program stand in front: a failed one is the program's, also when the take has ended too.
+        // The guards of the program come first, so a failed guard of the program is reported even if the take has also
+        // ended.
         let commit = try wait { [transaction] () async throws(SharedCoreError) -> Revision? in
             do throws(SharedCoreError) {
                 return try await mailbox.store.commit(transaction).revision

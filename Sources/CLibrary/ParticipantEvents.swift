@@ -27,7 +27,7 @@ final class ParticipantEvents: Sendable {
     private struct State {
         var events: [ParticipantEvent] = []
         var cores: [UInt64: CoreObject] = [:]
-        /// Whether the last event was added, or the handle of the participant was closed.
+        /// True if the last event was added, or the handle of the participant was closed.
         var isOver = false
     }
 

@@ -38,7 +38,7 @@ final class ParticipantObject: PollableObject {
         }
     }
 
-    /// Begins to end the participation; the last event tells when it has ended.
+    /// Starts to end the participation. The last event reports its end.
     func end() {
         following.withLock { $0 }?.cancel()
         Task.detached { [kind, events, pushes = takePushes()] in
@@ -47,7 +47,7 @@ final class ParticipantObject: PollableObject {
         }
     }
 
-    /// Gives back the message of a handle that the program never got. The session goes on, so its take would stand.
+    /// Gives back the message of a handle that the program never got. The session continues, so its take would stay.
     private static func giveBack(_ handle: UInt64) async {
         guard let object = Handles.remove(handle) as? TakenObject else { return }
         do throws(CoordinationError) {
@@ -157,7 +157,7 @@ final class ParticipantObject: PollableObject {
         }
     }
 
-    /// Begins what a Main is told, and adds an event for its end.
+    /// Starts a call to a Main in a task, and adds an event when it has ended.
     func tell(
         _ body: @escaping @Sendable () async throws(CoordinationError) -> Void,
         then event: @escaping @Sendable (Failure?) -> ParticipantEvent

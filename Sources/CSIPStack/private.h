@@ -114,11 +114,12 @@ sip_call *call_find(sip_stack *stack, uint64_t number);
 int call_requested(void *argument, nta_leg_t *leg, nta_incoming_t *irq, const sip_t *sip);
 int call_tell_moves(sip_call *call, int can_move);
 exchange *call_open_invite(sip_call *call);
-// The other side has ended it; BYE from here; BYE because of a failure, which is told.
+// The ends of a call: `call_end` after the other side has ended it, `call_hang_up` with a BYE of this side, `call_fail`
+// with a BYE after a failure. `call_fail` also calls `ended`.
 void call_end(sip_call *call, int reason);
 void call_hang_up(sip_call *call);
 void call_fail(sip_call *call, int reason);
-// Sends INVITE inside the dialog. -1 where another process is about to continue the call.
+// Sends an INVITE inside the dialog. Returns -1 if another process is about to continue the call.
 int call_invite_again(sip_call *call);
 void call_bye_answered(sip_call *call);
 void call_invite_answered(exchange *x, const sip_t *sip);
@@ -128,15 +129,15 @@ void calls_hang_up(sip_stack *stack);
 void stack_check_stopped(sip_stack *stack);
 
 int media_open(media *m, su_root_t *root, const char *host);
-// 0, or -1 where the SDP has no RTP stream of PCMU or PCMA at a numeric address.
+// Returns 0, or -1 if the SDP has no RTP stream of PCMU or PCMA at a numeric address.
 int media_accept(media *m, su_home_t *home, const char *text, size_t length);
-// 0, or -1 where nothing was started. Between start and stop, packets are sent and received.
+// Starts sending and receiving packets, until `media_stop`. Returns 0, or -1 if nothing was started.
 int media_start(media *m);
 void media_stop(media *m);
 void media_close(media *m);
 // The SDP of this side: an offer, or the answer to the last one of the other side.
 char *media_describe(media *m, su_home_t *home, int is_offer);
-// Takes the stream of another process. 0, or -1 where the description is none; the descriptor is closed then.
+// Takes the stream of another process. Returns 0, or -1 for an invalid description, and then closes the descriptor.
 int media_adopt(media *m, su_root_t *root, const sip_dialog *dialog);
 
 #endif

@@ -119,7 +119,7 @@ static void call_answered(sip_call *call, const sip_t *sip, int status) {
             stack->callbacks.refused(stack->callbacks.user, call->number, status, sip ? sip->sip_status->st_phrase : "no answer");
         return;
     }
-    // The dialog is that of this answer. To others the library says ACK and BYE.
+    // The dialog is that of this answer. The library answers other 2xx responses with ACK and BYE.
     nta_leg_rtag(call->leg, sip->sip_to->a_tag);
     nta_leg_client_reroute(call->leg, sip->sip_record_route, sip->sip_contact, 1);
     call->remote = sip_header_as_string(call->home, (sip_header_t *)sip->sip_to);

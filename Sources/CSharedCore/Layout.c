@@ -15,7 +15,7 @@ _Static_assert(sizeof(sc_call_info) == 88, "sc_call_info");
 _Static_assert(sizeof(sc_call_list) == 16, "sc_call_list");
 _Static_assert(sizeof(sc_participant_event) == 112, "sc_participant_event");
 
-// What begins with its size may grow, at its end.
+// A structure that begins with its size may get more members at its end.
 _Static_assert(offsetof(sc_options, read_only) == 80, "sc_options");
 _Static_assert(offsetof(sc_participant_options, insists) == 84, "sc_participant_options");
 _Static_assert(offsetof(sc_message, field_count) == 112, "sc_message");

@@ -88,7 +88,7 @@ enum HolderProgram {
             try await holder.start()
             do {
                 try write(JSONObject.serving.line)
-                // Of its code it needs little from now on.
+                // From now on the program needs little of its code, so it frees the pages.
                 ProcessMemory.releaseCode()
                 try await hold(holder, in: group)
             } catch {

@@ -22,7 +22,7 @@ struct MainProcess {
         self.program = program
     }
 
-    /// Finds a running Main that this keeper has not started; nil if there is none.
+    /// Finds a running Main that another process has started; nil if there is none.
     init?(thatIsThereAt place: KeeperPlace) {
         guard let lock = try? OpenFile(path: place.mainLock, .read),
             let identity = Self.holder(of: lock) ?? Self.recorded(in: lock),

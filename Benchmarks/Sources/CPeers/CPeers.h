@@ -12,19 +12,19 @@ int peers_sqlite(const char *directory, int is_on_disk);
 int peers_postgres(char *own, const char *directory);
 void peers_postgres_echo(void);
 
-/// How long the values are that are put and got.
+/// The size of the values of puts and gets, in bytes.
 enum { peers_value_size = 256 };
 
-/// Where a program is that people install; ends this one as absent when it is nowhere.
+/// Returns the path of an installed program. If there is none, ends this program with the status for an absent peer.
 const char *peers_program(const char *name);
 
-/// Starts a service in a directory, which ends with this program. What it says goes to a file there.
+/// Starts a service in a directory. It ends with this program, and its output goes to a file there.
 void peers_start_service(const char *directory, char *const *arguments);
 
 /// Starts this program as the other side, which ends before the service does.
 void peers_start_echo(char *own, const char *word, const char *directory);
 
-/// Connects with a socket in a directory, and waits for the one who makes it.
+/// Connects to a socket in a directory, and waits until its service has created it.
 int peers_connect(const char *directory, const char *name);
 
 void peers_write(int descriptor, const char *bytes, size_t count);

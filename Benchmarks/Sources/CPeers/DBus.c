@@ -1,5 +1,5 @@
-// Signals over a message bus of its own, through libdbus, which is there wherever a bus is. It is loaded when it is used, so
-// that nobody needs it to build.
+// Signals over a message bus of its own, through libdbus, which is there wherever a bus is. It is loaded when it is
+// used, so it is not needed to build.
 #define _GNU_SOURCE
 #include "CPeers.h"
 
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// What is used of <dbus/dbus.h>, whose interface is stable.
+// The used part of <dbus/dbus.h>, which is a stable interface.
 
 typedef struct DBusConnection DBusConnection;
 typedef struct DBusMessage DBusMessage;
@@ -124,7 +124,7 @@ int peers_dbus(char *own, const char *directory) {
     snprintf(option, sizeof option, "--config-file=%s", path);
     char *arguments[] = {(char *)program, option, "--nofork", "--nopidfile", NULL};
     peers_start_service(directory, arguments);
-    // Until somebody listens there.
+    // Waits until the bus listens there.
     peers_connect(directory, "bus");
     join(directory, 'a');
     peers_start_echo(own, "dbus-echo", directory);

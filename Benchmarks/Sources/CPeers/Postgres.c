@@ -1,5 +1,5 @@
-// PostgreSQL through libpq, which is loaded when it is used, so that nobody needs it to build. The server is the one that the
-// environment names (PGHOST and the like): the same that the measured group is on.
+// PostgreSQL through libpq, which is loaded when it is used, so it is not needed to build. The server is the one that
+// the environment names (PGHOST and the like): the same that the measured group is on.
 #define _GNU_SOURCE
 #include "CPeers.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What is used of <libpq-fe.h>, whose interface is stable.
+// The used part of <libpq-fe.h>, which is a stable interface.
 
 typedef struct pg_conn PGconn;
 typedef struct pg_result PGresult;

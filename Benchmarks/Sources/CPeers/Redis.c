@@ -26,7 +26,7 @@ static size_t read_until(int descriptor, char *bytes, const char *end) {
     return size;
 }
 
-/// One command, whose answer is a line.
+/// Sends one command that is answered by a line.
 static void command(const char *text, size_t size) {
     char answer[longest];
     peers_write(commands, text, size);
@@ -115,7 +115,7 @@ static int take(const char *word, int count, double *samples) {
     return 1;
 }
 
-// What a put survives: nothing; with “log” the end of the service; with “disk” a loss of power.
+// The durability: a put survives nothing; with “log” the end of the service; with “disk” a loss of power.
 int peers_redis(char *own, const char *directory, const char *durability) {
     int is_on_disk = strcmp(durability, "disk") == 0, is_logged = is_on_disk || strcmp(durability, "log") == 0;
     char *arguments[] = {

@@ -1,4 +1,4 @@
-// SQLite with a write-ahead log, through its library, which is loaded when it is used, so that nobody needs it to build.
+// SQLite with a write-ahead log, through its library, which is loaded when it is used, so it is not needed to build.
 #define _GNU_SOURCE
 #include "CPeers.h"
 
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// What is used of <sqlite3.h>, whose interface is stable.
+// The used part of <sqlite3.h>, which is a stable interface.
 
 typedef struct sqlite3 sqlite3;
 typedef struct sqlite3_stmt sqlite3_stmt;
@@ -72,7 +72,7 @@ int peers_sqlite(const char *directory, int is_on_disk) {
     snprintf(path, sizeof path, "%s/database", directory);
     if (sqlite.open(path, &database) != SQLITE_OK) measuring_fail(path, EIO);
     run("PRAGMA journal_mode = WAL");
-    // What a commit survives: the end of a process, or that of the machine.
+    // The durability: a commit survives the end of a process, or a loss of power.
     run(is_on_disk ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
     run("CREATE TABLE store (key TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID");
     snprintf(sql, sizeof sql, "INSERT OR REPLACE INTO store VALUES ('key', zeroblob(%d))", peers_value_size);

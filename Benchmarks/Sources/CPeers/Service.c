@@ -35,7 +35,7 @@ static void end(pid_t process) {
 }
 
 static void end_all(void) {
-    // Who would miss the service ends before it.
+    // The other side ends first, because it fails without the service.
     end(echo);
     end(service);
 }

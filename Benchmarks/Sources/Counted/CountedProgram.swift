@@ -24,7 +24,7 @@ enum CountedProgram {
             }
         }
         // An asynchronous `main` would wait in `dispatch_main`, which has a constant signal mask: valgrind 3.19 writes
-        // to the mask of `sigsuspend` and dies of it.
+        // to the mask of `sigsuspend` and crashes.
         while true { pause() }
     }
 

@@ -161,7 +161,7 @@ public final class FileGroup: SharedGroup {
         package let generation: UInt64
         /// Its length in bytes.
         package let byteCount: Int
-        /// What it takes on the disk, in bytes: less than its length where space was given back.
+        /// Its space on the disk, in bytes. It is less than the length if space was freed.
         package let allocatedByteCount: Int
     }
 
@@ -198,7 +198,7 @@ public final class FileGroup: SharedGroup {
             _ = try GroupDirectory.secureDirectory(directory, access: .readOnly)
             return true
         } catch {
-            // The same code tells that this process has no descriptor left.
+            // The code is also that of a process without a free descriptor.
             return error.code != .unavailable || FileStatus.exists(directory)
         }
     }

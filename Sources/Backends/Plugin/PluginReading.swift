@@ -4,7 +4,7 @@ internal import LogBackend
 
 /// One call of a plugin's `read`: it takes the snapshot and the records as the plugin passes them.
 final class PluginReading {
-    /// No record and no part of a snapshot is larger.
+    /// The maximum size of a record or of a part of a snapshot, in bytes.
     static let maximumByteCount = 64 << 20
 
     private let position: UInt64
@@ -21,7 +21,7 @@ final class PluginReading {
         self.limit = limit
     }
 
-    /// Calls a function with the structure that leads here.
+    /// Calls a function with a structure that passes the plugin's results to this object.
     func take(_ body: (UnsafeMutablePointer<sb_slice>) -> Int32) -> Int32 {
         var slice = sb_slice(
             size: MemoryLayout<sb_slice>.size, host: Unmanaged.passUnretained(self).toOpaque(),

@@ -21,7 +21,7 @@ enum sip_end {
     SIP_END_ANSWERED_ELSEWHERE,
     SIP_END_NO_ACK,
     SIP_END_NO_MEDIA,  // the INVITE had no offer, and the ACK has none that can be answered
-    SIP_END_UNREACHABLE,  // the other side does not answer a request of the dialog, or refuses it for good
+    SIP_END_UNREACHABLE,  // the other side does not answer a request of the dialog, or refuses it permanently
 };
 
 // An account. `sip_stack_create` copies the strings.
@@ -59,7 +59,7 @@ typedef struct sip_callbacks {
     void (*sent)(void *user, uint64_t number, int status, const char *phrase);
     // Returns 180 to let the call ring, or the final status.
     int (*invited)(void *user, uint64_t call, const char *call_id, const char *from, const char *to);
-    // The other side holds the call, or takes it back.
+    // The other side holds the call, or resumes it.
     void (*held)(void *user, uint64_t call, int is_held);
     // The end of `sip_call_hold`: 200, or the status with which the other side refuses.
     void (*hold_answered)(void *user, uint64_t call, int status);
@@ -68,8 +68,8 @@ typedef struct sip_callbacks {
     void (*answered)(void *user, uint64_t call);
     // The final answer to a call from here, or 408.
     void (*refused)(void *user, uint64_t call, int status, const char *phrase);
-    // Whether another process can continue the call from now on. Returns 0, or -1 if this may not change: another process is about
-    // to continue the call.
+    // Reports whether another process can continue the call from now on. Returns 0, or -1 if that cannot change because
+    // another process is about to continue the call.
     int (*moves)(void *user, uint64_t call, int can_move);
     // `reason` is an enum sip_end. Not called for a call that is refused or hung up from here.
     void (*ended)(void *user, uint64_t call, int reason);
@@ -118,38 +118,41 @@ void sip_stack_unregister(sip_stack *stack);
 // Sends text to a URI. Returns 0, or -1 if the request cannot be made: `sent` is not called then.
 int sip_stack_send(sip_stack *stack, uint64_t number, const char *to, const char *content_type, const char *text);
 
-// Makes a call to a URI, and sends nothing. Returns its number, and its Call-ID, which lives as long; or 0.
+// Creates a call to a URI, and sends nothing. Returns its number, and its Call-ID, which is valid as long as the call;
+// or 0.
 uint64_t sip_call_make(sip_stack *stack, const char *to, const char **call_id);
-// Sends the INVITE of a call that was made. 0, or -1: the call is over then.
+// Sends the INVITE of a call of `sip_call_make`. Returns 0, or -1 if the call is over then.
 int sip_call_invite(sip_stack *stack, uint64_t call);
 
-// Return 0, or -1 if the call is over or in another state: it must ring for an answer and a refusal, and be answered or from here
-// to be hung up.
+// Return 0, or -1 if the call is over or in another state. Only a ringing call can be answered or refused. An answered
+// call, and a call from here, can be hung up.
 int sip_call_answer(sip_stack *stack, uint64_t call);
 int sip_call_refuse(sip_stack *stack, uint64_t call, int status);
 int sip_call_hang_up(sip_stack *stack, uint64_t call);
-// Holds an answered call, or takes it back: sends an INVITE, whose answer `hold_answered` tells. -1 also while an INVITE is open,
-// and when another process is about to continue the call.
+// Holds an answered call, or resumes it: sends an INVITE, and `hold_answered` reports the answer. Returns -1 also while
+// an INVITE is open, and if another process is about to continue the call.
 int sip_call_hold(sip_stack *stack, uint64_t call, int is_holding);
 
 // Describes a call that has no transaction open. The texts and the descriptor stay the call's. Returns 0, or -1 for a call that
 // cannot move now.
 int sip_call_export(sip_stack *stack, uint64_t call, sip_dialog *dialog);
-// Sends and reads no RTP any more, and refuses what comes: another process continues the calls.
+// Stops sending and reading RTP, and refuses requests, because another process continues the calls.
 void sip_stack_rest(sip_stack *stack);
-// Answers what has come to a stack that rests, for so many milliseconds: a BYE with 200, an INVITE with 500 or 480.
+// Answers the requests that have come to a stack at rest, for `milliseconds`: a BYE with 200, an INVITE with 500 or
+// 480.
 void sip_stack_drain(sip_stack *stack, int milliseconds);
-// `sip_stack_unregister`, and waits for its end for so many milliseconds at most.
+// Calls `sip_stack_unregister`, and waits at most `milliseconds` for its end.
 void sip_stack_finish(sip_stack *stack, int milliseconds);
-// Makes a call from its description, and sends nothing. Takes the descriptor, also where it fails. Returns its number, or 0 for a
-// description that is none.
+// Creates a call from its description, and sends nothing. Takes the descriptor, also if it fails. Returns the number of
+// the call, or 0 for an invalid description.
 uint64_t sip_call_adopt(sip_stack *stack, const sip_dialog *dialog);
 // Continues an adopted call: sends RTP at once, and an INVITE with this stack's Contact.
 int sip_call_continue(sip_stack *stack, uint64_t call);
-// Frees an adopted call without a word to the other side.
+// Frees an adopted call and sends nothing to the other side.
 void sip_call_forget(sip_stack *stack, uint64_t call);
 
-// The packets of a call so far; 0 of each for an unknown one. A call is known until the step after its end.
+// Returns the number of packets of a call so far; 0 of each for an unknown call. A call is known until the step after
+// its end.
 sip_media_counts sip_call_media(sip_stack *stack, uint64_t call);
 
 #ifdef __cplusplus

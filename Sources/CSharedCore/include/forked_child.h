@@ -1,4 +1,4 @@
-// What the library's calls in Swift ask of C. It is no part of the library's interface.
+// Functions in C that the library's Swift code calls. They are not a part of the library's interface.
 
 #pragma once
 

@@ -28,7 +28,7 @@ package struct Expectation: StoredRecord {
     package static func place(of key: Key) -> (item: ItemName, session: String)? {
         guard path.contains(key) else { return nil }
         let parts = key.text.dropFirst(path.path.count).split(separator: "/", omittingEmptySubsequences: false)
-        // Of an identity with a sequence, the item has two parts.
+        // The item of an identity with a sequence has two parts.
         guard let session = parts.last, (2...3).contains(parts.count) else { return nil }
         return (ItemName(part: parts.dropLast().joined(separator: "/")), String(session))
     }

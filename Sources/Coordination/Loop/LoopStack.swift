@@ -125,7 +125,8 @@ public struct LoopDescriptor: Hashable, Sendable {
 public struct LoopWait: Hashable, Sendable {
     /// The descriptors to poll. A descriptor may be listed twice. A descriptor that is not open fails the core.
     public let descriptors: [LoopDescriptor]
-    /// How long to wait at most, rounded up to whole milliseconds; nil waits without an end, zero only looks.
+    /// How long to wait at most, rounded up to whole milliseconds. Nil waits without a limit, and zero polls without a
+    /// wait.
     public let timeout: Duration?
 
     /// - Parameters:

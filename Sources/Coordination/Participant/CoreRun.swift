@@ -91,7 +91,7 @@ final class CoreRun: Sendable {
                 try await clock.sleep(until: limit)
                 giveUpCall.call()
             } catch {
-                // Nothing cancels this task.
+                // Cannot happen, because no code cancels this task.
             }
         }
     }

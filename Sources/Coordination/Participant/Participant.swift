@@ -70,7 +70,7 @@ actor Participant {
     /// Since when the participant waits for a successful answer of the store. Refusals do not count as answers. Nil
     /// while it does not wait.
     var troubleSince: BootInstant?
-    /// Since when the core is to stop, or the participation to end; nil while neither is.
+    /// The time at which the core was told to stop, or the participation to end; nil if neither was.
     var stoppingSince: BootInstant?
 
     /// Why the store refuses the writes of the core that runs here, or ran here last.

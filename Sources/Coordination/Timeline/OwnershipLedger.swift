@@ -62,7 +62,7 @@ package struct OwnershipLedger: Hashable {
     package var endedSessions: [SessionID] = []
     /// The requests of Mains that do not own yet.
     package var requests: [SessionID: Request] = [:]
-    /// Since when an epoch has been challenged without an answer.
+    /// The epochs with an unanswered challenge, and the time of the challenge.
     package var challenges: [Revision: Moment] = [:]
     /// How often the witness saw two running cores that both had the right to run.
     package var overlaps = 0

@@ -187,7 +187,7 @@ struct MailCollector {
             let standing = Set(names)
             held = held.filter { standing.contains($0.key) }
         }
-        // Of the messages that stayed in their files, only those are read again that are awaited and fit into the
+        // A message that stayed in its file is read again only if a participant waits for it and it fits into the
         // inbox. If the group has much content, a Main also takes one other message each second.
         var awaited: Set<ItemName> = []
         var isScarce = false

@@ -51,7 +51,7 @@ extension WakeUpMethod {
         }
     }
 
-    /// The words for people.
+    /// The way of waking as text for users.
     var sentence: String {
         switch self {
         case .direct: "by the backend"

@@ -56,7 +56,7 @@ struct PushCommand: HostCommand {
     @Flag(help: "Have the host go on.")
     var resume = false
 
-    /// The flags that stand in place of a push.
+    /// The given flags that do something other than a push.
     private var acts: [String] {
         [("--retry", retry), ("--given-up", givenUp), ("--drop", drop), ("--pause", pause), ("--resume", resume)]
             .filter { $0.1 }.map { $0.0 }
@@ -102,7 +102,7 @@ struct PushCommand: HostCommand {
         }
     }
 
-    /// What is to be done in place of a push.
+    /// The operation to perform in place of a push; nil for a push.
     private var operation: Operation? {
         if retry { return .retryPushes }
         if drop { return callID.flatMap(PushID.callID).map { .dropPushes($0) } }

@@ -94,7 +94,7 @@ private final class MemoryProcess: TestProcess {
                 }
             } catch {
                 status = .unavailable
-                // Ends as a process that fails, unless it was told to end.
+                // Prints the error as a failing process does, unless the participant was told to end.
                 if !life.isOver, !Task.isCancelled {
                     StandardError.write("\(handle.session.name): \(error)")
                 }

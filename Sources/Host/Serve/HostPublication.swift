@@ -47,7 +47,7 @@ struct HostPublication: Sendable {
     /// The longest: pushes and supervision change without this host.
     private static let longestInterval = Duration.seconds(10)
 
-    /// - Parameter beside: Called at each look, for what else is looked for now and then.
+    /// - Parameter beside: Called at each publication, for other checks at that interval.
     init(
         of host: PushHost, as process: Int32, claim: HostClaim, queue: PushQueue, notifier: ServiceNotifier,
         figures: HostFigures, supervision: Supervision?, changes: ChangeSignal,

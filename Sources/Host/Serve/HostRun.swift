@@ -247,7 +247,7 @@ struct HostRun: Sendable {
         reload.changes.signal()
     }
 
-    /// Starts Executors or not, as the group says.
+    /// Pauses and resumes the start of Executors, as the entry of the group says.
     private func followPause() async {
         do throws(SharedCoreError) {
             let watch = try await group.watch([HostPause.prefix], from: .snapshot)

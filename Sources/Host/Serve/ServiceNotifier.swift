@@ -15,7 +15,8 @@ struct ServiceNotifier: Sendable {
 
     private let address: String?
     private let thread = SerialThread(name: "notify")
-    /// How often the manager wants to hear that the service lives; nil where it does not.
+    /// The interval at which the service reports to the manager that it is alive; nil if the manager does not ask for
+    /// it.
     let watchdogInterval: Duration?
 
     /// - Parameter process: This process's id, which the manager may name as the one with the watchdog.

@@ -12,11 +12,11 @@ internal import UnixSignals
 /// It reads without a session (contract L4). Texts of the inbox, payloads of pushes, batons, and the values of the keys
 /// that the coordination keeps for itself are in no document.
 package actor GroupReports {
-    /// A document cannot be made, such as where there is no group.
+    /// The error of a document that cannot be made, for example because there is no group.
     package struct Failure: Error {
-        /// What a command would end with.
+        /// The failure with which a command would end.
         let cause: CommandFailure
-        /// True if what was asked for is wrong, so that it can never be made.
+        /// True if the request is wrong, so that the document can never be made.
         package let isInvalid: Bool
 
         package var message: String { cause.message ?? "interrupted" }
@@ -41,7 +41,7 @@ package actor GroupReports {
         let incarnation: Int
     }
 
-    /// What was last seen of a group that is opened for each read.
+    /// The last seen state of a group that is opened for each read.
     private struct Sight: Sendable {
         let revision: Revision
         let record: TimelineRecord?
@@ -151,7 +151,8 @@ package actor GroupReports {
         package let incarnation: String
         /// The entries of the timeline after the revision, by theirs, the oldest first.
         package let records: [(revision: Revision, json: JSONValue)]
-        /// The entries that were dropped: the last revision of them, and how `timeline --json` tells of them.
+        /// The timeline entries that were dropped: their last revision, and their summary as `timeline --json` prints
+        /// it.
         package let dropped: (through: Revision, json: JSONObject)?
     }
 
@@ -188,7 +189,7 @@ package actor GroupReports {
             })
     }
 
-    /// Notes what a group looks like that is opened for each read.
+    /// Records the state of a group that is opened for each read.
     ///
     /// - Returns: Its incarnation.
     private func note(_ revision: Revision, _ history: TimelineHistory) -> Int {
@@ -206,7 +207,7 @@ package actor GroupReports {
         try await read { group, _ in try await group.list(.ownership).revision }
     }
 
-    /// What `status` shows.
+    /// Returns the data that `status` shows.
     func overview() async throws(Failure) -> StatusOverview {
         try await read { group, context in try await StatusOverview(of: group, in: context) }
     }

@@ -12,9 +12,10 @@ extension GroupReports {
     /// How long opening one of them may take.
     private static let timeout = Duration.seconds(2)
 
-    /// `groups[] more`: the groups in the directory of the shown one, by name, each with `name isShown journals{count,bytes,diskBytes}
-    /// sessions error`, and `revision owner asked host pushes store` as `status --json` prints them. Where one cannot be read,
-    /// `error` tells why, and these are left out. None where the group is not in files of this machine.
+    /// `groups[] more`: the groups in the directory of the shown one, by name, each with `name isShown
+    /// journals{count,bytes,diskBytes} sessions error`, and `revision owner asked host pushes store` as `status --json`
+    /// prints them. For a group that cannot be read, `error` has the reason and these are left out. Empty if the shown
+    /// group is not in files of this machine.
     package nonisolated func groups() async throws(Failure) -> JSONObject {
         do {
             guard let own = try context.presentDirectoryOfFiles() else {

@@ -1,6 +1,6 @@
 /// A request to a keeper: one message, answered by one message, or by several as noted.
 package enum KeeperRequest: Hashable, Sendable {
-    // Of Main.
+    // Requests of Main.
 
     /// The sender is Main. The message carries the protocol's version.
     case hello
@@ -26,7 +26,7 @@ package enum KeeperRequest: Hashable, Sendable {
     /// The holder has woken this Main: its budget and its watchdog hold from now on.
     case woken(pid: Int32, startTime: UInt64)
 
-    // Of the process that administers it.
+    // Requests of the process that administers the keeper.
 
     case status
     case start(inForeground: Bool)

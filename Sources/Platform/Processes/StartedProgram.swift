@@ -110,7 +110,8 @@ package struct StartedProgram: Sendable {
             }
             return (try ProcessHandle(owning: descriptor, ofChild: pid), pipe.output)
         } catch {
-            // Nothing could supervise it. It has not been reaped, so the number is still its own.
+            // The child cannot be supervised, so it is killed. It has not been reaped, so the process id is still its
+            // own.
             Glibc.kill(pid, SIGKILL)
             _ = try? SystemCall.negated("waitpid", at: "process \(pid)") { clinux_wait_for_child(pid) }
             throw error

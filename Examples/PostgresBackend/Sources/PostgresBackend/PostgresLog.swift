@@ -54,8 +54,8 @@ actor PostgresLog: SharedLog {
     /// Opens the log of a group, which is made when there is none.
     ///
     /// - Parameters:
-    ///   - readsOnly: Whether nothing is made, locked or listened to.
-    ///   - process: The process that the connection's lock stands for.
+    ///   - readsOnly: True to create, lock and listen to nothing.
+    ///   - process: The process that the connection's lock identifies.
     static func open(
         _ place: PostgresPlace, toRead readsOnly: Bool = false, of process: ProcessIdentity = .current
     ) async throws(SharedCoreError) -> PostgresLog {
@@ -98,7 +98,7 @@ actor PostgresLog: SharedLog {
     }
 
     func read(from position: UInt64, limit: Int) async throws(SharedCoreError) -> LogSlice {
-        // Notifications that arrive beside the answer may tell of records behind it.
+        // Notifications that arrive with the answer may announce records behind it.
         let known = end
         let rows = try run(
             """
@@ -147,7 +147,8 @@ actor PostgresLog: SharedLog {
         }.get()
     }
 
-    /// Returns the sessions of processes that cannot be seen from here and whose locks are gone. Those that can be seen are the group's.
+    /// Returns the sessions without a lock of processes that cannot be seen from here. The group itself checks the
+    /// processes that it can see.
     func ended(among sessions: [Session]) async throws(SharedCoreError) -> [SessionID]? {
         let unseen = sessions.filter { $0.process.liveness != .alive }
         guard !unseen.isEmpty else { return [] }

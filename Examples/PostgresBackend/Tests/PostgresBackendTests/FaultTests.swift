@@ -15,7 +15,7 @@ extension AllTests {
         @Test("A server that is killed with all its processes has each put that was acknowledged; participants go on")
         func killedServer() async throws {
             let group = try await open()
-            // A commit must be in the log before its answer, whatever the role's settings are.
+            // A commit must be in the log before its answer, regardless of the settings of the role.
             let connection = TestServer.connection + " options='-c synchronous_commit=off'"
             let writers = try ["one", "two"].map { writer in
                 try BuiltProgram.start(

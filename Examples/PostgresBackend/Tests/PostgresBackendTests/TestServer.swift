@@ -47,7 +47,7 @@ enum TestServer {
         guard let program = ProcessInfo.processInfo.environment["SHAREDCORE_TEST_POSTGRES_START"] else {
             throw Failure(text: "SHAREDCORE_TEST_POSTGRES_START names no program.")
         }
-        // Foundation waits until all who inherited its descriptors have ended, and the server is one of them.
+        // Foundation waits until all processes with its descriptors have ended, and the server would inherit them.
         let closing =
             #"for n in $(ls /proc/self/fd); do [ "$n" -lt 3 ] || eval "exec $n>&-"; done; exec sh "$0" >/dev/null 2>&1"#
         let (status, _) = try BuiltProgram.run("/bin/bash", ["-c", closing, program])

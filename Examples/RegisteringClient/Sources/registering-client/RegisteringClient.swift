@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// `registering-client story` plays a day of a telephone; `registering-client live` lives in the network that there is.
+/// `registering-client story` simulates a day of a telephone; `registering-client live` follows the network of the
+/// machine.
 @main
 struct RegisteringClient {
     static func main() async throws {

@@ -12,7 +12,7 @@
         case full(String)
         /// The requested revision lies before the oldest one that the cluster keeps.
         case compacted
-        /// No answer came, or one that does not tell whether the call took effect.
+        /// There was no answer, or an answer from which it is not known whether the call took effect.
         case unclear(String)
 
         /// - Parameter securityNote: The error in securing the connection; nil for none.

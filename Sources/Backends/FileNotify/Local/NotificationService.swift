@@ -24,7 +24,8 @@ final class NotificationService: Sendable {
 
     struct Weak {
         weak var group: LocalGroup?
-        /// Beside the reference: no group may be released under the lock, which its deinitializer takes.
+        /// Stored beside the reference, so that it can be read under the lock without the group. The last reference to
+        /// a group must not be released under the lock, because its deinitializer takes it.
         let sleepsAtSharedMemory: Bool
 
         init(_ group: LocalGroup) {

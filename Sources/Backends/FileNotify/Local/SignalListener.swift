@@ -61,7 +61,8 @@ final class SignalListener: Sendable {
             state.wakeChannels.subtract(wakeChannels)
             return (state.wakeChannels.isEmpty && !before.isEmpty, state.sleepers)
         }
-        // Otherwise it sleeps for too many channels until its next wake.
+        // Only the removal of the last channel wakes the thread. After another removal the thread waits for a channel
+        // too many until its next wake.
         if isLast { wakeThread(asleep: sleepers) }
     }
 

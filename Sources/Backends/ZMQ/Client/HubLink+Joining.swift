@@ -48,7 +48,8 @@ extension HubLink {
         do throws(SharedCoreError) {
             listenToName()
             try SharedCoreError.wrapping { () throws(MessagingError) in try self.connect() }
-            // Over a network the welcome tells the stream's port; elsewhere both connections are made at the same time.
+            // Over a network the port of the stream is in the welcome. Otherwise both connections are made at the same
+            // time.
             if !endpoint.isOverNetwork {
                 try SharedCoreError.wrapping { () throws(MessagingError) in try self.listen(at: nil) }
             }

@@ -9,7 +9,7 @@ final class HubListener {
     private enum Entrance {
         /// At one socket for all clients of this machine.
         case shared(Socket)
-        /// Over a network, where each connection has a socket of its own.
+        /// Over a network: each connection has a socket of its own.
         case relayed(NetworkEntrance)
     }
 

@@ -38,7 +38,8 @@ extension HubService {
         else {
             return send(Reply(number: request.number, body: .unknown), to: address)
         }
-        // The lease is over, and an answer would say that it is not. A hello is told so.
+        // The lease is over, and any other answer would extend it. After `unknown` the client sends a hello, and learns
+        // from its answer that the session is over.
         if client.mustEnd, client.leaseLeft != nil, request.body != .close, !FailPoint.fails("hub.lateAnswer") {
             return send(Reply(number: request.number, body: .unknown), to: address)
         }

@@ -23,7 +23,7 @@ extension HubService {
             // A session has a lease if its process cannot be seen from here, as in another namespace.
             let client = HubClient(
                 session: state.session.id, token: mark.token, process: process,
-                // The client relies on the lease that it was told, even if this hub gives other clients another.
+                // The client relies on the lease of its welcome, even if this hub gives another lease to other clients.
                 lease: mark.lease ?? options.lease, isLeased: process == nil)
             keep(client)
             if isDead { end(client) }

@@ -68,7 +68,7 @@ extension HubService {
             try requireNoOther(than: client, at: address)
             guard client.mustEnd else { return client }
             if FailPoint.fails("hub.unrecordedEnd") { throw .sessionEnded(resumed) }
-            // A client that is told that its session is over leaves, and the next hub would keep the session.
+            // Not `sessionEnded`: with that the client would leave, and the next hub would keep the session.
             throw SharedCoreError(
                 .unavailable, "The session is over, but its end could not be recorded yet.",
                 at: "\(hubListeners[address.hubListener].endpoint)")

@@ -17,7 +17,7 @@ struct RefusalReports {
     /// report.
     mutating func report(_ error: SharedCoreError, to address: HubAddress, at now: BootInstant) -> SharedCoreError? {
         guard reported.insert(address).inserted else { return nil }
-        // Ended connections cannot be told from open ones: all are forgotten together.
+        // Ended connections cannot be distinguished from open ones, so all are removed together.
         if reported.count > Self.connectionLimit { reported = [address] }
         if second.duration(to: now) >= .seconds(1) { (second, count) = (now, 0) }
         count += 1

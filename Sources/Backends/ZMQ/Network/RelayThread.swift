@@ -47,10 +47,11 @@ struct RelayThread: ~Copyable {
         /// The hub's greeting was sent already.
         var down = RelayedBytes(skipping: Handshake.greetingByteCount)
         var isKeyed = false
-        /// Since when data waits that the hub may not receive yet, and data that the other end does not receive.
+        /// The times since which data waits in each direction: data that the hub may not receive yet, and data that the
+        /// other end does not receive.
         var upBlockedSince: BootInstant?
         var downBlockedSince: BootInstant?
-        /// Since when the line only sends its remaining bytes.
+        /// The time since which the line only sends its remaining bytes.
         var endingSince: BootInstant?
 
         init(_ newcomer: Lobby.Newcomer, _ inner: StreamConnection, at now: BootInstant) {

@@ -2,7 +2,7 @@ package import CoreAPI
 
 /// One action that a machine requests before its next step.
 package enum Directive: Hashable, Sendable {
-    /// Commit, then look.
+    /// Commit, then read the ownership.
     case commit(Transition)
     /// Read a linearizable snapshot of ``OwnershipKey/path``.
     case look
@@ -16,7 +16,7 @@ package enum Directive: Hashable, Sendable {
     case resumeCore(epoch: Revision)
     /// Check whether the process of a silent holder is stopped.
     case examine(ProcessIdentity, claim: Revision)
-    /// Kill the process of an owner, then look.
+    /// Kill the process of an owner, then read the ownership.
     case kill(ProcessIdentity, epoch: Revision)
 
     package var isCommit: Bool {

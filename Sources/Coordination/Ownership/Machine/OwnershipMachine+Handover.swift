@@ -349,6 +349,6 @@ package struct HandoverWait: Hashable, Sendable {
     /// True if an owner with a lease has missed its time to answer. ``isHeardAgain`` is true if it has answered since.
     package var isOverdue = false
     package var isHeardAgain = false
-    /// Since when the killed process is waited for.
+    /// The time that has passed since the owner's process was killed; nil before that.
     package var afterKill: RunningTime?
 }

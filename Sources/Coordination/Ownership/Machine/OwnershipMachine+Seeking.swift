@@ -64,14 +64,14 @@ extension OwnershipMachine {
         return .bury
     }
 
-    /// Records that the group was made to reap its ended sessions while a claim stood, before this participant wanted
-    /// anything of it. The record holds for a short time only: no participant has waited for the holder since.
+    /// Records that the group has reaped its ended sessions under a claim, before this participant needed that. The
+    /// record is valid for a short time only, because no participant has waited for the holder since.
     package mutating func met(_ claim: Revision, at now: BootInstant) {
         if let last = lastBurial, last.claim >= claim { return }
         buried(claim, at: now, holding: rules.lookInterval)
     }
 
-    /// Records the last reaping: its time, the claim that stood, and how long the record holds.
+    /// Records the last reaping: its time, the claim at that time, and how long the record is valid.
     mutating func buried(_ claim: Revision, at now: BootInstant, holding time: Duration) {
         lastBurial = (claim, now, time)
     }

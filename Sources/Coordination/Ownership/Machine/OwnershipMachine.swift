@@ -67,7 +67,7 @@ package struct OwnershipMachine: Sendable {
     package var watched: WatchedClaim?
     package var hearing: Hearing?
     package var handoverWait: HandoverWait?
-    /// The bound of the owner's critical section as it stood when this participant asked.
+    /// The time limit of the owner's critical section at the time when this participant asked.
     package var granted: (epoch: Revision, bound: Duration)?
     package var lastLook: BootInstant
     package var lastBurial: (claim: Revision, at: BootInstant, holds: Duration)?
@@ -89,7 +89,7 @@ package struct OwnershipMachine: Sendable {
         package var ending: [TimelineEvent]?
         /// True while its release is under way.
         package var isReleasing = false
-        /// Since when the store refuses its release.
+        /// The time since which the store has refused its release; nil if it does not.
         package var isStuckSince: BootInstant?
     }
 
@@ -259,11 +259,11 @@ package struct OwnershipRules: Hashable, Sendable {
     /// The interval at which a waiting participant checks that the owner's process lives, if no event reports its end.
     /// Each check covers all participants, so a hundred waiting participants check each other.
     package var burialInterval = Duration.seconds(5)
-    /// How often an idle participant looks.
+    /// The interval at which an idle participant reads the ownership.
     package var idleInterval = Duration.seconds(10)
     /// How long a killed process may take to end before it is fenced as well.
     package var killBound = Duration.milliseconds(500)
-    /// How long to leave alone a store that refused a commit.
+    /// The pause after a commit that the store has refused.
     package var retryInterval = Duration.milliseconds(50)
 
     package init() {}

@@ -145,7 +145,7 @@ struct MailContents {
     private mutating func settle(_ content: MailContent) -> MailContent? {
         while let level = levels.last {
             if level.isAlternative, content.part.contentType != "text/plain" {
-                // Of several that are not plain, the outermost multipart shows the first, which came before.
+                // Without a plain alternative, the first part of the outermost multipart is shown.
                 candidate = candidate ?? (content, levels.count - 1)
                 return nil
             }

@@ -13,9 +13,9 @@ extension ConnectivityMachine {
 
     /// An answer that is awaited before a transition can end.
     package enum Question: Hashable, Sendable {
-        /// The answer tells if the registrations survive the interval; with the row of the suspension.
+        /// Asks if the registrations survive the interval. Has the row of the suspension.
         case preparation(interval: Duration, number: TransitionNumber)
-        /// The answer tells if the connection is up (T16).
+        /// Asks if the connection is up (T16).
         case connection
     }
 
