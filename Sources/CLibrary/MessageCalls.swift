@@ -57,11 +57,11 @@ extension Block {
     }
 }
 
-/// `SC_NO_TIME`, which is no macro that Swift imports.
+/// `SC_NO_TIME`, a macro that Swift does not import.
 private let noTime = Int64.min
 
 extension Duration {
-    /// The whole milliseconds, with their sign; the nearest that there is beyond the range.
+    /// The whole milliseconds, with their sign; beyond the range, the nearest value in it.
     fileprivate var milliseconds: Int64 {
         let (seconds, attoseconds) = components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)

@@ -32,7 +32,7 @@ static struct {
 static int is_loaded;
 
 static void load(void) {
-    // Never unloaded: its threads' data may outlive any use.
+    // The library is never unloaded, because the data of its threads may outlive each use.
     void *handle = dlopen("libsystemd.so.0", RTLD_NOW | RTLD_LOCAL);
     if (handle == NULL) return;
     *(void **)&library.open_user = dlsym(handle, "sd_bus_open_user");

@@ -36,7 +36,7 @@ package struct ByteWriter: Sendable {
         (UInt64.bitWidth - (value | 1).leadingZeroBitCount + 6) / 7
     }
 
-    /// The bytes that ``data(_:)`` and ``text(_:)`` write for so many bytes.
+    /// Returns the number of bytes that ``data(_:)`` and ``text(_:)`` write for `count` bytes.
     @inlinable
     package static func byteCount(ofCounted count: Int) -> Int {
         byteCount(of: UInt64(count)) + count

@@ -85,7 +85,7 @@ package enum UTF8Bytes {
 }
 
 extension String {
-    /// Returns as many characters from the beginning as have no more than so many bytes of UTF-8.
+    /// Returns the longest beginning of the text, in whole characters, that has at most `limit` bytes of UTF-8.
     package func cut(toByteCount limit: Int) -> String {
         guard utf8.count > limit else { return self }
         // Search from the front: a text from outside may be far longer than the part that is kept. From the end, each

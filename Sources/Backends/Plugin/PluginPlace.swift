@@ -1,7 +1,7 @@
 internal import CBackendPlugin
 package import CoreAPI
 
-/// The group that a plugin opens a log of, and how.
+/// The arguments with which a plugin opens the log of a group.
 struct PluginPlace: Sendable {
     let group: String
     let stateDirectory: String

@@ -105,7 +105,7 @@ public struct TimelineRecord: Hashable, Sendable {
         self.entry = entry
     }
 
-    /// Why an entry is no record.
+    /// The reason why an entry is not a record.
     struct Damage: Error {
         let violation: Violation
     }

@@ -1,6 +1,6 @@
 internal import CoreAPI
 
-/// How often something may be: so many times at once, and then once in each interval.
+/// A limit on the rate of an event: up to a capacity at once, and then once in each interval.
 struct Allowance {
     private let capacity: Int
     private let interval: Duration

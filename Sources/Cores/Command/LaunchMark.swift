@@ -145,7 +145,7 @@ package enum MarkedProcesses {
     package static func end(timeout: Duration? = nil, found find: () -> [ProcessHandle]) -> Ending {
         let deadline = timeout.map { ContinuousClock.now + $0 }
         var ended: Set<ProcessIdentity> = []
-        // Again while there are: one may have started another in the meantime.
+        // Repeated until none is left, because a process may have started another one in the meantime.
         while true {
             let left = find()
             if left.isEmpty { return Ending(count: ended.count, isComplete: true) }

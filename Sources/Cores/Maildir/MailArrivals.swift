@@ -138,7 +138,7 @@ package final class MailArrivals: Sendable {
     /// are reported.
     package var unwatchedReason: String? { source.arrivalSignal.failure?.reason }
 
-    /// Waits until something may have arrived, at most so long.
+    /// Waits until something may have arrived, or until the timeout.
     package func wait(timeout: Duration) {
         source.arrivalSignal.wait(timeout: timeout)
     }

@@ -248,7 +248,7 @@ actor PushHost {
     private func runExecutor(for push: Push, attempt: Int) async -> Attempt {
         let callID = push.callID
         let executor: ExecutorProcess
-        // Outside of the Executor's time: it finds the owner that there is then.
+        // Before the Executor's time begins. The Executor then finds the owner that exists after the wake.
         await wakeMain()
         let launch = settings.launch
         do {

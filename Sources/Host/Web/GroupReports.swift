@@ -21,7 +21,7 @@ package actor GroupReports {
 
         package var message: String { cause.message ?? "interrupted" }
 
-        /// True if the answer is no, such as where what is meant is not there any more.
+        /// True if the command would end with status 1, for example because the session does not exist any more.
         package var isRefusal: Bool { cause.status == .no }
     }
 

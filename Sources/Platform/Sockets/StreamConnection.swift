@@ -31,8 +31,8 @@ package final class StreamConnection: Sendable {
     /// The user at the other end when the connection was made; nil if the system does not report it.
     package var peerUser: UInt32? { peer?.user }
 
-    /// The user and the process at the other end, as of when it began to listen or connected; nil if the system does
-    /// not report them.
+    /// The user and the process at the other end, at the time when it began to listen or connected; nil if the system
+    /// does not report them.
     package var peer: (user: UInt32, process: Int32)? {
         var user: uid_t = 0
         var process: pid_t = 0

@@ -16,7 +16,7 @@ extension Recorder<[MailboxEvent<Parcel>]> {
     /// The events received so far.
     var heard: [MailboxEvent<Parcel>] { box.value }
 
-    /// Waits until so many events were received.
+    /// Waits until `count` events were received.
     func hears(_ count: Int, timeout: Duration = TestTimeout.usual) async throws {
         try await eventually("\(count) events are heard, not \(self.heard.count)", timeout: timeout) {
             self.heard.count >= count

@@ -47,7 +47,7 @@ enum CenterCases {
             let notifications = try await another.notifications(named: name)
             for state in 1...3 as ClosedRange<UInt64> { try await center.post(name, state: state) }
             var (count, last) = (0 as UInt64, 0 as UInt64)
-            // One delivery or several, depending on when each was taken.
+            // The posts come in one or several deliveries, depending on when each is taken.
             while count < 3 {
                 let delivery = try await withTimeout(TestTimeout.usual, "the posts of the other center") {
                     try await notifications.next()

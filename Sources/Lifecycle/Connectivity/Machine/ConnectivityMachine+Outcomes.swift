@@ -135,7 +135,7 @@ extension ConnectivityMachine {
                 switch position.application {
                 case .foreground: Array(actions(of: .t2).drop { $0 != .register }.dropFirst())
                 case .background: Array(actions(of: .t4).drop { $0 != .register }.dropFirst())
-                // The rest of the wake is enough for it, or the next wake does it.
+                // The subscription fits into the rest of the wake, or the next wake makes it.
                 case .suspended: [.subscribe]
                 }
             return Step(.t15, "Registered on a new socket.", rest + debt)
