@@ -169,7 +169,7 @@ package struct DemandPolicy: Sendable {
     }
 
     /// Notes that a Main was refused. If no caller waits for its start, because its core had run and an Executor owned
-    /// in between, it gives way as after a take-over by the other Main.
+    /// in between, it stops seeking ownership, as after a take-over by the other Main.
     ///
     /// - Returns: True if it has stopped seeking ownership now.
     package mutating func notice(_ refusal: Refusal?) -> Bool {

@@ -117,7 +117,7 @@ final class Soak: Sendable {
                 // The killed Executor had shown and acknowledged the message.
                 return note { $0.delivered += 1 }
             case (.exited(0), "nothing"):
-                // By chance, so many processes were killed while they read this message that it was set aside (P11). An
+                // By chance, three processes were killed while they read this message, so it was set aside (P11). An
                 // operator would give it back.
                 if !wasSetAside, try await server.retry(mail, in: driver.group) {
                     wasSetAside = true

@@ -100,8 +100,8 @@ extension ConnectivityMachine {
         attemptBehindOwnership(&step)
     }
 
-    /// Has an attempt to connect that is pending begin again behind the actions that take ownership back: a process that registers has to own,
-    /// or the server has two contacts.
+    /// Moves a pending attempt to connect behind the actions that take ownership back. A process that registers must
+    /// own, because otherwise the server has two contacts.
     private mutating func attemptBehindOwnership(_ step: inout Step) {
         let regaining = step.actions.lastIndex { action in
             switch action {
