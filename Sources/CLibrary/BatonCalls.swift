@@ -8,7 +8,7 @@ internal import CoreAPI
 // Source: contract C25.
 
 extension BatonReach {
-    /// The number of the header.
+    /// The constant of `sharedcore.h`.
     var number: Int32 {
         switch self {
         case .none: Int32(SC_REACH_NONE)
@@ -19,7 +19,7 @@ extension BatonReach {
 }
 
 extension BatonEnd {
-    /// The number of the header. For an end that it does not have, that of a core that sends nothing.
+    /// The constant of `sharedcore.h`. For an end that it does not have, that of a core that sends nothing.
     var number: Int32 {
         switch self {
         case .applied: Int32(SC_BATON_APPLIED)

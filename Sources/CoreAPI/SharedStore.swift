@@ -80,7 +80,7 @@ public protocol SharedStore: Sendable {
     /// - Complexity: In a group of files, O(the number of given sessions); by default that of ``sessions()``.
     func sessions(among ids: Set<SessionID>) async throws(SharedCoreError) -> [Session]
 
-    /// Returns the size of the store, notification names included; nil where the backend does not count it.
+    /// Returns the size of the store, notification names included; nil if the backend does not count it.
     func usage() async throws(SharedCoreError) -> StoreUsage?
 
     /// Ends the session and everything that lives with it, ends all watches and wakes all waiting tasks. Idempotent.

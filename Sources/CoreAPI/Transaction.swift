@@ -19,7 +19,7 @@ public struct Transaction: Hashable, Sendable {
     /// The caller's number for this request, which makes a retry safe.
     ///
     /// If a store has already applied this number of the session, it returns the first result instead of applying the
-    /// transaction again, without evaluating the guards. Numbers of one session rise. Leave it nil where a retry is not
+    /// transaction again, without evaluating the guards. Numbers of one session rise. Leave it nil if a retry is not
     /// intended.
     ///
     /// Source: contract S12.

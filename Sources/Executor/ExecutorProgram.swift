@@ -18,7 +18,8 @@ enum ExecutorProgram {
         OwnProcess.shareHeap()
         try? BusErrorHandler.install()
         let arguments = arguments()
-        // On the thread that lives as long as the program. If the parent has ended, no process wants the result.
+        // Called on the main thread, which runs as long as the program. If the parent has ended, no process needs the
+        // result.
         if let parent = arguments.parent, !OwnProcess.endsWith(parent: parent) {
             OwnProcess.end(ExitStatus.unavailable.rawValue)
         }

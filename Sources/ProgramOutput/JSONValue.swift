@@ -76,7 +76,7 @@ package struct JSONObject: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         fields.last { $0.name.utf8.elementsEqual(name.utf8) }?.value
     }
 
-    /// The first name that an earlier field has too, byte by byte; nil where all differ.
+    /// The first name that an earlier field has too, byte by byte; nil if all differ.
     package var repeatedName: String? {
         var names: Set<[UInt8]> = []
         return fields.first { !names.insert(Array($0.name.utf8)).inserted }?.name

@@ -6,7 +6,7 @@ internal import ProgramOutput
 /// The error with which the program ends without success.
 struct BenchFailure: Error {
     let status: ExitStatus
-    /// One line without the program's name; nil where there is nothing to say.
+    /// One line without the program's name; nil if there is nothing to say.
     let message: String?
 
     init(_ status: ExitStatus, _ message: String?) {

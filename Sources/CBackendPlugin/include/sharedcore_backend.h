@@ -149,7 +149,7 @@ typedef struct {
     void (*close)(sb_log *log);
 } sb_backend;
 
-/* The one symbol of a plugin. `abi` is the version of the host. Returns a table that is never freed, or NULL where the plugin cannot
+/* The one symbol of a plugin. `abi` is the version of the host. Returns a table that is never freed, or NULL if the plugin cannot
    work with that version. Makes no connection. */
 SB_EXPORT const sb_backend *sharedcore_backend(uint32_t abi);
 

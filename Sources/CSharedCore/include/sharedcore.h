@@ -211,9 +211,9 @@ enum { SC_EVENT_SNAPSHOT = 0, SC_EVENT_CHANGES = 1, SC_EVENT_LAGGED = 2 };
 enum { SC_CHANGE_PRESENT = 0, SC_CHANGE_PUT = 1, SC_CHANGE_DELETED = 2, SC_CHANGE_EXPIRED = 3, SC_CHANGE_SESSION_ENDED = 4 };
 
 typedef struct {
-    /* The entry after the change. Its value is NULL where there is none; its key is always set. */
+    /* The entry after the change. Its value is NULL if there is none; its key is always set. */
     sc_entry entry;
-    /* The entry before the change; its key is NULL where there was none. */
+    /* The entry before the change; its key is NULL if there was none. */
     sc_entry old;
     int32_t kind; /* SC_CHANGE_PRESENT in a snapshot */
     int32_t reserved;

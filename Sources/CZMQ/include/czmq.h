@@ -18,5 +18,5 @@
 /// The error number of all calls where the library is not there.
 #define CZMQ_NOT_LOADED ENOPKG
 
-/// Returns why the library cannot be loaded; null where it is, or is now.
+/// Returns why the library cannot be loaded; null if it is, or is now.
 const char *czmq_problem(void);

@@ -175,7 +175,7 @@ public struct CallDescription: Hashable, Sendable {
         self.media = media
     }
 
-    /// The rule that it breaks; nil where it breaks none.
+    /// The rule that it breaks; nil if it breaks none.
     package var problem: String? {
         for (name, text) in [("id", id.text), ("from", from), ("to", to), ("account", account)] {
             guard text.utf8.count <= Self.maximumByteCount else {

@@ -100,7 +100,7 @@ enum InboxDetails {
     private static let body: UInt64 = 5
     private static let field: UInt64 = 6
 
-    /// The bytes; nil where the record has all of the message.
+    /// Returns the bytes of the content beyond the record; nil if the record has all of the message.
     static func encoded(_ content: InboxMessage.Content) -> [UInt8]? {
         let parts = parts(of: content)
         guard InboxRecord.needsKind(content) || !parts.isEmpty else { return nil }

@@ -97,7 +97,7 @@ extension Activity.Kind {
     fileprivate static let maximumNameByteCount = 64
     private static let customBounds = Duration.seconds(1)...Duration.seconds(3600)
 
-    /// The rule that it breaks; nil where it breaks none.
+    /// The rule that it breaks; nil if it breaks none.
     fileprivate var problem: String? {
         if self == .call || self == .transfer { return nil }
         guard 1...Self.maximumNameByteCount ~= name.utf8.count, name != Self.call.name, name != Self.transfer.name
@@ -123,7 +123,7 @@ extension Activity {
             && 1...maximumIDByteCount ~= id.utf8.count
     }
 
-    /// The rule that it breaks; nil where it breaks none.
+    /// The rule that it breaks; nil if it breaks none.
     package var problem: String? {
         guard 1...Self.maximumIDByteCount ~= id.utf8.count else {
             return "The id of an activity has 1 to \(Self.maximumIDByteCount) bytes, not \(id.utf8.count)."

@@ -59,7 +59,7 @@ package struct OpenWork: Sendable {
         return moving.map { moving in open.map { moving.record.joined($0, of: epoch) } } ?? open
     }
 
-    /// The activity of a call; nil where it is not open.
+    /// The activity of a call; nil if it is not open.
     func activity(of call: CallRecord, under epoch: Revision) -> Activity? {
         open(under: epoch).first { $0.isWork(of: call.call.id) }
     }
@@ -97,7 +97,7 @@ package struct OpenWork: Sendable {
         return transaction
     }
 
-    /// The transaction that ends an activity; nil where it is not open.
+    /// The transaction that ends an activity; nil if it is not open.
     package func ending(_ activity: Activity, under epoch: Revision) -> Transaction? {
         let present = open(under: epoch)
         let others = present.filter { !$0.isSameWork(as: activity) || $0.begun != activity.begun }

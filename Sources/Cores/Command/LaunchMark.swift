@@ -57,7 +57,7 @@ package struct LaunchMark: Hashable, Sendable {
     private static let environmentByteCount = 8 << 20
     private static let pieceByteCount = 64 << 10
 
-    /// Reads all of a process's environment; nil where it cannot be read.
+    /// Reads all of a process's environment; nil if it cannot be read.
     private static func environment(of process: Int32) -> [UInt8]? {
         guard let file = try? OpenFile(path: "/proc/\(process)/environ", .read) else { return nil }
         var bytes: [UInt8] = []

@@ -346,7 +346,7 @@ struct MailCollector {
             case .absent, .stored, .taken: return false
             }
         } catch {
-            // The record of one message holds up no other one.
+            // An unreadable record of one message must not delay the other messages.
             guard error.code == .corrupt || error.code == .incompatible else { throw error }
             return false
         }

@@ -8,7 +8,7 @@ internal import SharedCoreConfiguration
 struct PushAlerts: Sendable {
     private let alerts: BackgroundAlerts
 
-    /// Nil where alerts are off.
+    /// Nil if alerts are off.
     init?(of group: any SharedStore, for context: CommandContext) throws(ConfigurationFailure) {
         let logger = context.logger
         switch try context.resolution.value(Settings.alerts) {

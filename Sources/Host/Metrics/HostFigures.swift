@@ -74,7 +74,7 @@ final class SupervisionFigures: Sendable {
         kept = Gauge(label: "sharedcore_kept_sockets", factory: factory)
     }
 
-    /// - Parameter status: Nil where no keeper answers.
+    /// - Parameter status: Nil if no keeper answers.
     func set(_ status: KeeperStatus?) {
         keeperRuns.record(status == nil ? 0 : 1)
         mainRuns.record(status?.main == nil ? 0 : 1)

@@ -26,7 +26,7 @@ final class CgroupLimit: Sendable {
     /// - Parameters:
     ///   - path: The directory of the cgroup that this process is in.
     ///   - process: This process.
-    /// - Returns: Nil where the memory of its children cannot be limited.
+    /// - Returns: Nil if the memory of its children cannot be limited.
     init?(at path: String, process: Int32, limiting resource: Resource = .memory) {
         self.path = path
         self.resource = resource

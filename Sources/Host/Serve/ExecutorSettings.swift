@@ -29,7 +29,7 @@ struct ExecutorSettings: Sendable {
     /// - Parameter isResident: True if it has all values of the group in its memory, as behind a hub.
     static func leastMemory(isResident: Bool) -> UInt64 { isResident ? 20 << 20 : 8 << 20 }
 
-    /// Why Executors will be killed for their memory; nil where they will not.
+    /// Why Executors will be killed for their memory; nil if they will not.
     func memoryProblem(isResident: Bool) -> String? {
         let least = Self.leastMemory(isResident: isResident)
         guard launch.isOwn, let memory = limits.memory, memory < least else { return nil }

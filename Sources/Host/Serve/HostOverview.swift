@@ -17,7 +17,7 @@ struct HostOverview: Sendable {
         pause = try await HostPause.current(in: group)
     }
 
-    /// `pid limit executors[]{callID,pid} retrying warningMs budgetMs memoryBytes memoryBy`; null where no host runs.
+    /// `pid limit executors[]{callID,pid} retrying warningMs budgetMs memoryBytes memoryBy`; null if no host runs.
     var json: JSONValue {
         guard let record else { return .null }
         let executors = record.executors.map { executor -> JSONValue in

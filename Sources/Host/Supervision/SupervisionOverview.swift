@@ -18,7 +18,7 @@ struct SupervisionOverview: Sendable {
         self.status = status
     }
 
-    /// `keeper state main presence calls failures starts restartInMs budgetLeftMs lastEnd keptSockets[]`; null where
+    /// `keeper state main presence calls failures starts restartInMs budgetLeftMs lastEnd keptSockets[]`; null if
     /// there is no keeper.
     var json: JSONValue { status == nil ? .null : .object(object) }
 

@@ -155,7 +155,8 @@ package struct FilePresence: Hashable, Sendable {
         try self.init(of: AT_FDCWD, path, at: path) { () throws(SystemCallError) in try FileStatus(ofPath: path) }
     }
 
-    /// - Parameter status: The older call, which also reads the times.
+    /// - Parameter status: Reads the status by the older call, which also reads the times. Used if the newer call
+    ///   fails.
     init(
         of file: Int32, _ name: String, at path: String, orElse status: () throws(SystemCallError) -> FileStatus
     ) throws(SystemCallError) {

@@ -187,7 +187,7 @@ final class NotificationService: Sendable {
     }
 
     /// Sets the timer for the idle polls, for more frequent polls while a group listens that no process can wake, and
-    /// for none where every group is quiet. Only a change sets it: a short-lived group must not delay the polls of the
+    /// for none if every group is quiet. Only a change sets it: a short-lived group must not delay the polls of the
     /// others.
     func setTimer(_ state: inout State) {
         let pace = !state.lookers.isEmpty ? Pace.looks : state.isQuiet ? .none : .idle

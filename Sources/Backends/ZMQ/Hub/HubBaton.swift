@@ -14,7 +14,7 @@ struct HubBaton {
 
     /// The entries of ownership that a hub reads, at one revision.
     struct Ownership: Hashable {
-        /// The session that wrote the owner's entry; nil where there is no owner.
+        /// The session that wrote the owner's entry; nil if there is no owner.
         var session: SessionID?
         /// The creation revision of the owner's entry: the epoch.
         var epoch = Revision.zero
@@ -62,7 +62,7 @@ struct HubBaton {
         }
     }
 
-    /// Returns the bytes of an epoch for the session that owns while they are offered; nil where the hub has none. The
+    /// Returns the bytes of an epoch for the session that owns while they are offered; nil if the hub has none. The
     /// hub keeps them, so that a later owner can get them too.
     ///
     /// - Throws: ``SharedCoreError/Code/guardFailed`` where the session does not own at `own`, or the baton is not

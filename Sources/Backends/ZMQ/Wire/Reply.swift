@@ -26,7 +26,7 @@ struct Reply: Hashable {
         case history(Revision)
         /// The state of a group for a reader, which has not joined; its records follow.
         case view(Revision, Capabilities)
-        /// The bytes of a baton; nil where the hub has none of the epoch.
+        /// The bytes of a baton; nil if the hub has none of the epoch.
         case baton([UInt8]?)
     }
 

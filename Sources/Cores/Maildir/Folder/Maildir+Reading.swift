@@ -54,7 +54,7 @@ extension Maildir {
         return marks
     }
 
-    /// Returns the target of a mark; nil where there is no link.
+    /// Returns the target of a mark; nil if there is no link.
     private func target(of mark: FileName) throws(SystemCallError) -> FileName? {
         try mark.withCString { mark in
             Result { () throws(SystemCallError) in try tmp.target(of: mark, upTo: FileName.maximumByteCount) }
