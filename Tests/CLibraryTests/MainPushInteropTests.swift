@@ -1,6 +1,7 @@
 internal import CSharedCore
 internal import Coordination
 internal import CoreAPI
+internal import CoreAPITesting
 internal import FileNotifyBackend
 internal import Mailboxes
 internal import Platform

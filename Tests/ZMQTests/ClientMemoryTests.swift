@@ -22,7 +22,7 @@ extension ZMQTests {
             #expect(HubOptions(group: "g", storage: .memory(MemorySpace()), endpoints: []).clientMemory == 54 << 20)
             #expect(standard.answerByteCount == 16 << 20 && least.answerByteCount == 2 << 20)
             #expect(standard.updateCount == 256 && least.updateCount == 32)
-            #expect(ClientMemory(byteCount: 1 << 40).updateCount == HubListener.queueLimit)
+            #expect(ClientMemory(byteCount: 1 << 40).updateCount == HubEndpointListener.queueLimit)
             #expect(HubOptions.leastClientMemory == 26 << 20)
             for (seconds, count) in [(0, 2), (32, 3), (1_600, 52), (86_400, 64)] {
                 #expect(RelayThread.streamByteCount(after: .seconds(seconds)) >> 10 == count)

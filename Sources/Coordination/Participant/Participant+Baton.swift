@@ -94,7 +94,7 @@ extension Participant {
 
     private func tellOfBaton(_ problem: String, of epoch: Revision) {
         Task(executorPreference: executor) {
-            await self.tell(TimelineEvent(kind: .problem, epoch: epoch, reason: problem))
+            await self.tell(OwnershipEvent(kind: .problem, epoch: epoch, reason: problem))
         }
     }
 

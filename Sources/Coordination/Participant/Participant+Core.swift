@@ -38,7 +38,7 @@ extension Participant {
                 try await Inbox(guarded, lifetime: lifetime).store(message)
             },
             reportProblem: { [weak self] problem in
-                await self?.tell(TimelineEvent(kind: .problem, epoch: epoch, reason: problem))
+                await self?.tell(OwnershipEvent(kind: .problem, epoch: epoch, reason: problem))
             })
         context.gate = ActivityGate { [wakeUp] in wakeUp.signal() }
         context.stopTimeout = options.stopTimeout
@@ -229,7 +229,7 @@ extension Participant {
                         // This core may be the one that was superseded.
                         let isSuperseded = !history.supersededEpochs.isDisjoint(with: [epoch, other])
                         await tell(
-                            TimelineEvent(
+                            OwnershipEvent(
                                 kind: isSuperseded ? .supersededOverlap : .overlap, epoch: epoch, other: other,
                                 reason: isKnown && isLate
                                     ? "the lock of an ended process is still held"
@@ -244,7 +244,7 @@ extension Participant {
                 open = exiting.filter(remaining.contains)
             }
         } catch {
-            await tell(TimelineEvent(kind: .problem, epoch: epoch, reason: "the witness cannot look: \(error)"))
+            await tell(OwnershipEvent(kind: .problem, epoch: epoch, reason: "the witness cannot look: \(error)"))
         }
     }
 

@@ -113,7 +113,7 @@ extension Participant {
     }
 
     /// Adds an entry of the timeline.
-    private func tell(_ timelineEvent: TimelineEvent, in transaction: inout Transaction) async throws(SharedCoreError) {
+    private func tell(_ timelineEvent: OwnershipEvent, in transaction: inout Transaction) async throws(SharedCoreError) {
         var previous = timelineEvent.previous
         if timelineEvent.kind == .acquired {
             let tenure = try await timeline.tenure()
@@ -131,7 +131,7 @@ extension Participant {
 
     /// Writes an entry that belongs to no transition to the timeline. It is information for users, so a failure is
     /// ignored.
-    func tell(_ timelineEvent: TimelineEvent) async {
+    func tell(_ timelineEvent: OwnershipEvent) async {
         var transaction = Transaction()
         do throws(SharedCoreError) {
             try await tell(timelineEvent, in: &transaction)
@@ -150,7 +150,7 @@ extension Participant {
         demandPolicy.notice(loss, hasYielded: machine.hasYielded || isAfterMain)
         guard let loss, let successor = loss.successor else { return }
         await tell(
-            TimelineEvent(
+            OwnershipEvent(
                 kind: .fenced, epoch: loss.epoch, other: successor.claim,
                 reason: "a newer epoch owns, so its core is stopped"))
     }

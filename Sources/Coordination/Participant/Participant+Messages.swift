@@ -354,7 +354,7 @@ extension Participant {
     func tell(_ refusal: Refusal) async {
         let deed = refusal.owner == nil ? "has asked for the core" : "owns the core and answers"
         await tell(
-            TimelineEvent(kind: .refused, other: refusal.owner?.claim, reason: "the Main \(refusal.title) \(deed)"))
+            OwnershipEvent(kind: .refused, other: refusal.owner?.claim, reason: "the Main \(refusal.title) \(deed)"))
     }
 
     func fenced() -> CoordinationError {

@@ -97,7 +97,7 @@ actor Participant {
     /// The start of the last linearizable read of the ownership; nil before the first one.
     var lookedAt: BootInstant?
     /// The guards and stories of the last commit, and how often in a row it was committed.
-    var repetition: (guards: [Transaction.Guard], timelineEvents: [TimelineEvent], count: Int)?
+    var repetition: (guards: [Transaction.Guard], timelineEvents: [OwnershipEvent], count: Int)?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
     nonisolated var clock: any TimeSource { environment.clock }

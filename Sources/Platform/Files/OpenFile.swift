@@ -37,14 +37,14 @@ package final class OpenFile: Sendable {
     /// instance takes some 15 ms: lower descriptors, and the pidfd, are reported that much later.
     package enum EarlyEnd: Sendable {
         /// Files that wake waiting processes when they are closed.
-        case bell
+        case wakeChannel
         /// The locks that woken processes check then: they are closed first.
         case lock
 
         /// The lowest number that such a file may get.
         package var descriptor: Int32 {
             switch self {
-            case .bell: 512
+            case .wakeChannel: 512
             case .lock: CLINUX_HIGHEST_DESCRIPTOR
             }
         }

@@ -685,7 +685,7 @@ struct Model {
         if before.handover?.claim != store.view.handover?.claim { requestAge = 0 }
     }
 
-    private mutating func judge(_ timelineEvent: TimelineEvent, _ before: OwnershipView, by number: Int) {
+    private mutating func judge(_ timelineEvent: OwnershipEvent, _ before: OwnershipView, by number: Int) {
         let session = participants[number].machine.myself.session
         switch timelineEvent.kind {
         case .acquired:
@@ -726,7 +726,7 @@ struct Model {
     }
 
     /// Checks that an ownership moves under its epoch.
-    private mutating func judgeMove(of timelineEvent: TimelineEvent, _ before: OwnershipView, by number: Int) {
+    private mutating func judgeMove(of timelineEvent: OwnershipEvent, _ before: OwnershipView, by number: Int) {
         let session = participants[number].machine.myself.session
         if before.owner?.claim != timelineEvent.epoch || store.view.owner?.claim != timelineEvent.epoch {
             broke(
@@ -756,7 +756,7 @@ struct Model {
         broke("C26", "Main \(number) takes back an offer that was taken")
     }
 
-    private mutating func judgeTakeOver(_ timelineEvent: TimelineEvent, _ before: OwnershipView, by number: Int) {
+    private mutating func judgeTakeOver(_ timelineEvent: OwnershipEvent, _ before: OwnershipView, by number: Int) {
         guard let owner = before.owner, let holder = holder(of: owner) else { return }
         if let rest = before.sleeper {
             judgeEnd(of: rest, by: number)

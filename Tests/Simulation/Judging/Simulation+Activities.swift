@@ -63,7 +63,7 @@ extension Simulation {
     }
 
     /// Checks that no waiting request ends the ownership of a busy owner that answers.
-    private mutating func judgeNeed(toEndBusy before: OwnershipView, by number: Int, _ timelineEvents: [TimelineEvent])
+    private mutating func judgeNeed(toEndBusy before: OwnershipView, by number: Int, _ timelineEvents: [OwnershipEvent])
     {
         guard let owner = before.owner, let handover = before.handover,
             let activities = before.activities(of: owner, holdingUp: handover), !handover.record.insists,

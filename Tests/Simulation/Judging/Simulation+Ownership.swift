@@ -72,7 +72,7 @@ extension Simulation {
     }
 
     private mutating func judgeTakeOver(
-        from old: Standing<OwnerRecord>, _ before: OwnershipView, by number: Int, _ timelineEvents: [TimelineEvent]
+        from old: Standing<OwnerRecord>, _ before: OwnershipView, by number: Int, _ timelineEvents: [OwnershipEvent]
     ) {
         guard let loser = member(old.session), let end = timelineEvents.last?.previous?.end else {
             return broke("C15: a take-over that nothing tells of")

@@ -9,7 +9,7 @@ extension Simulation {
     private static let ending: UInt64 = 800_000_000
 
     /// Validates the effect of a commit on a rest.
-    mutating func judgeRest(_ before: OwnershipView, _ timelineEvents: [TimelineEvent], by number: Int) {
+    mutating func judgeRest(_ before: OwnershipView, _ timelineEvents: [OwnershipEvent], by number: Int) {
         let author = members[number]
         if let old = before.owner, let new = present.owner, old.claim == new.claim, old.session != new.session {
             switch timelineEvents.last?.kind {

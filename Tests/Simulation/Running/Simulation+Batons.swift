@@ -48,7 +48,7 @@ extension Simulation {
         let applying = try? standing.applying(
             open, beside: OpenWork(present), under: epoch, reach: .machine, at: now, in: bootID)
         guard let applying else { return broke("C25: the calls of a baton have no room") }
-        let timelineEvent = TimelineEvent(
+        let timelineEvent = OwnershipEvent(
             kind: .batonApplied, epoch: epoch, other: standing.record.epoch, reason: standing.record.title)
         let verdict = commit(applying.guarded(by: epoch), of: number, for: .applying, telling: [timelineEvent])
         guard members[number].isAlive else { return }
@@ -100,7 +100,7 @@ extension Simulation {
             transaction.put(
                 OwnershipKey.baton, record.bytes, lifetime: .expiring(after: Baton.lifetimes.upperBound))
         }
-        let timelineEvent = TimelineEvent(
+        let timelineEvent = OwnershipEvent(
             kind: .batonFailed, epoch: cores[core].epoch, other: standing.record.epoch, reason: reason)
         let verdict = commit(
             transaction.guarded(by: cores[core].epoch), of: number, for: .failingBaton, telling: [timelineEvent])

@@ -7,7 +7,7 @@ extension Simulation {
     /// The purpose of a commit.
     enum Purpose {
         /// A directive of the ownership machine.
-        case transition([TimelineEvent])
+        case transition([OwnershipEvent])
         /// A core of an epoch announces itself, or stores a received message.
         case announcing(Revision), storing(message: Int, epoch: Revision)
         case enteringCritical, leavingCritical
@@ -34,7 +34,7 @@ extension Simulation {
 
     /// - Parameter stories: The timeline events of a commit that is no transition.
     mutating func commit(
-        _ wanted: Transaction, of number: Int, for purpose: Purpose, telling timelineEvents: [TimelineEvent] = []
+        _ wanted: Transaction, of number: Int, for purpose: Purpose, telling timelineEvents: [OwnershipEvent] = []
     ) -> Verdict {
         expire()
         guard members[number].troubleUntil <= clock else { return .failed }
@@ -149,7 +149,7 @@ extension Simulation {
     }
 
     /// Adds a commit's events to the timeline, and has the checker validate it.
-    mutating func record(_ timelineEvents: [TimelineEvent], of number: Int, at revision: Revision) {
+    mutating func record(_ timelineEvents: [OwnershipEvent], of number: Int, at revision: Revision) {
         let member = members[number]
         let session = Session(
             id: member.session, process: member.process, role: member.plan.role, name: member.name, openedAt: now)

@@ -94,7 +94,7 @@ extension Simulation {
             return endCore(core)
         }
         guard cores[core].phase == .announced else { return }
-        record([TimelineEvent(kind: .coreStarted, epoch: epoch, reason: "")], of: number, at: state.revision)
+        record([OwnershipEvent(kind: .coreStarted, epoch: epoch, reason: "")], of: number, at: state.revision)
         judgeStart(of: core)
         cores[core].runs = true
         cores[core].startedAt = clock

@@ -83,7 +83,7 @@ extension Simulation {
         if let successor = loss.successor {
             record(
                 [
-                    TimelineEvent(
+                    OwnershipEvent(
                         kind: .fenced, epoch: loss.epoch, other: successor.claim,
                         reason: "a newer epoch owns, so its core is stopped")
                 ], of: number, at: state.revision)
@@ -176,7 +176,7 @@ extension Simulation {
     private mutating func tell(_ refusal: Refusal, of number: Int) {
         let deed = refusal.owner == nil ? "has asked for the core" : "owns the core and answers"
         record(
-            [TimelineEvent(kind: .refused, other: refusal.owner?.claim, reason: "the Main \(refusal.title) \(deed)")],
+            [OwnershipEvent(kind: .refused, other: refusal.owner?.claim, reason: "the Main \(refusal.title) \(deed)")],
             of: number, at: state.revision)
     }
 }

@@ -24,12 +24,12 @@ final class ScriptedHub {
     var refusal: SharedCoreError?
     private(set) var session: Session?
 
-    private let hubListener: HubListener
+    private let hubListener: HubEndpointListener
     private let order = MemorySpace().order(of: "group", effectByteCount: 1 << 20)
     private var mark: [UInt8]?
 
     init(at endpoint: HubEndpoint) throws {
-        hubListener = try HubListener(at: endpoint)
+        hubListener = try HubEndpointListener(at: endpoint)
     }
 
     deinit {

@@ -20,5 +20,5 @@ struct ClientMemory: Hashable, Sendable {
     /// The bytes of answers that may wait for the client; beyond them, no further answer is begun.
     var answerByteCount: Int { part }
     /// How many messages of the stream may wait for the client. Further ones are dropped, which the client notices.
-    var updateCount: Int { min(max(part / HubService.streamByteLimit, 1), HubListener.queueLimit) }
+    var updateCount: Int { min(max(part / HubService.streamByteLimit, 1), HubEndpointListener.queueLimit) }
 }

@@ -104,7 +104,7 @@ extension HubService {
     }
 
     /// Handles a subscription: echoes the client's own mark; the client receives everything that is published after it.
-    func answerSubscription(_ message: IncomingMessage, at hubListener: HubListener) {
+    func answerSubscription(_ message: IncomingMessage, at hubListener: HubEndpointListener) {
         guard let frame = message.frames.first, frame.count == 2 + StreamMessage.armedByteCount, frame[0] == 1,
             frame[1] == StreamMessage.armedTopic
         else { return }

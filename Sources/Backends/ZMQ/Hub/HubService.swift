@@ -16,7 +16,7 @@ actor HubService {
     /// Lets clients tell the hub's runs apart where the group ends with the hub.
     let incarnation: UInt64
 
-    var hubListeners: [HubListener] = []
+    var hubListeners: [HubEndpointListener] = []
     /// The runs by which clients of this process know the hub.
     private var namedRuns: [(name: String, run: UInt64)] = []
     var pollSource = SocketThread.PollSource()
@@ -140,9 +140,9 @@ actor HubService {
         for hubListener in hubListeners { hubListener.network?.cut(for: Set(clients.keys)) }
     }
 
-    private func hubListener(at endpoint: HubEndpoint) throws(MessagingError) -> HubListener {
+    private func hubListener(at endpoint: HubEndpoint) throws(MessagingError) -> HubEndpointListener {
         guard case .tcp(let host, let port) = endpoint.bindable, let keys = options.keys else {
-            return try HubListener(at: endpoint)
+            return try HubEndpointListener(at: endpoint)
         }
         let network = try NetworkEntrance(
             host: host, port: port, keys: keys, domain: domain, times: options.times,
@@ -151,7 +151,7 @@ actor HubService {
                 guard let self else { return }
                 thread.act { self.assumeIsolated { body($0) } }
             }, at: hubListeners.count)
-        return HubListener(at: endpoint, through: network)
+        return HubEndpointListener(at: endpoint, through: network)
     }
 
     /// Stops listening. Received requests are dropped: clients repeat them.

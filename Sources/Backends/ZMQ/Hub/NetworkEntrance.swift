@@ -52,8 +52,8 @@ final class NetworkEntrance {
         answerByteLimit = memory.answerByteCount
         let streamName = "@\(domain)-\(hubListener)-news"
         stream = try Self.socket(.publisher, named: streamName, keys, domain, times)
-        try HubListener.prepareStream(stream, updateCount: memory.updateCount)
-        try HubListener.bind(stream)
+        try HubEndpointListener.prepareStream(stream, updateCount: memory.updateCount)
+        try HubEndpointListener.bind(stream)
         let lineCount = Relay.LineCount()
         let handlers = Relay.Handlers(
             open: { connection in
@@ -61,7 +61,7 @@ final class NetworkEntrance {
                 // A random name: another program could bind a predictable one first.
                 let name = "@sharedcore-\(UInt64.random(in: 0 ... .max))-\(UInt64.random(in: 0 ... .max))"
                 let socket = try Self.socket(.dealer, named: name, keys, domain, times)
-                try socket.set(.sendLimit, HubListener.queueLimit)
+                try socket.set(.sendLimit, HubEndpointListener.queueLimit)
                 try socket.set(.receiveLimit, Wire.windowCount)
                 try socket.set(.messageByteLimit, Wire.requestByteLimit)
                 try socket.bind()
@@ -76,7 +76,7 @@ final class NetworkEntrance {
                     lineCount.add(-1)
                 }
             }, lineCount: lineCount)
-        relay = try HubListener.taking { () throws(MessagingError) in
+        relay = try HubEndpointListener.taking { () throws(MessagingError) in
             do throws(SystemCallError) {
                 return try Relay(host: host, port: port, times: times, handlers: handlers)
             } catch {
@@ -94,7 +94,7 @@ final class NetworkEntrance {
         try socket.set(.backlog, 1_024)
         try socket.set(.handshakeInterval, handshakeMilliseconds)
         try times.set(on: socket)
-        try socket.set(.linger, HubListener.lingerMilliseconds)
+        try socket.set(.linger, HubEndpointListener.lingerMilliseconds)
         try socket.set(.domain, domain.utf8)
         try socket.set(.curveServer, 1)
         try socket.set(.curveSecretKey, keys.own.secretKey.utf8)

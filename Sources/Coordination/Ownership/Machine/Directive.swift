@@ -31,7 +31,7 @@ package struct Transition: Hashable, Sendable {
     /// The conditions and operations, without the timeline's.
     package var transaction: Transaction
     /// The entries for the timeline, in the same commit; empty if there is nothing to record.
-    package var timelineEvents: [TimelineEvent]
+    package var timelineEvents: [OwnershipEvent]
     /// Its effect on the baton that the participant has given; nil if it has none.
     package var baton: BatonStep?
 
@@ -56,14 +56,14 @@ package struct Transition: Hashable, Sendable {
     /// True if it makes the participant own.
     package var acquires: Bool { timelineEvents.contains { $0.kind.isAcquisition } }
 
-    package init(transaction: Transaction, timelineEvents: [TimelineEvent] = []) {
+    package init(transaction: Transaction, timelineEvents: [OwnershipEvent] = []) {
         self.transaction = transaction
         self.timelineEvents = timelineEvents
     }
 }
 
 /// A timeline entry about a transition, before its author and its time are added. The time is that of the commit.
-package struct TimelineEvent: Hashable, Sendable {
+package struct OwnershipEvent: Hashable, Sendable {
     package var kind: TimelineEntry.Kind
     /// The participant's own ownership; nil for an acquisition, which gets its epoch by its own commit.
     package var epoch: Revision?

@@ -99,7 +99,7 @@ package struct HolderMachine: Sendable {
             Transition(
                 transaction: transaction,
                 timelineEvents: [
-                    TimelineEvent(kind: .rested, epoch: owner.claim, reason: "“\(rest.record.name)” sleeps")
+                    OwnershipEvent(kind: .rested, epoch: owner.claim, reason: "“\(rest.record.name)” sleeps")
                 ]))
     }
 
@@ -108,7 +108,7 @@ package struct HolderMachine: Sendable {
         guard let rest = view.sleeper else {
             return release(
                 owner,
-                timelineEvents: [TimelineEvent(kind: .coreStopped, epoch: owner.claim, reason: "its process ended")],
+                timelineEvents: [OwnershipEvent(kind: .coreStopped, epoch: owner.claim, reason: "its process ended")],
                 because: "Main ended while it rested")
         }
         let isNeeded = reason != nil || view.handover != nil || isClosing
@@ -126,7 +126,7 @@ package struct HolderMachine: Sendable {
             return release(
                 owner, ending: rest,
                 timelineEvents: [
-                    TimelineEvent(kind: .coreGivenUp, epoch: owner.claim, from: owner.record.state, reason: reason)
+                    OwnershipEvent(kind: .coreGivenUp, epoch: owner.claim, from: owner.record.state, reason: reason)
                 ],
                 because: reason)
         }
@@ -148,7 +148,7 @@ package struct HolderMachine: Sendable {
         let reason = reason ?? (view.handover == nil ? .user : .handover)
         var transaction = Transaction()
         transaction.wake(rest, for: reason, in: view)
-        let timelineEvent = TimelineEvent(
+        let timelineEvent = OwnershipEvent(
             kind: .woken, other: rest.record.epoch, bound: rules.wakeBound,
             reason: isClosing ? "its holder ends" : reason.sentence)
         return .commit(
@@ -156,7 +156,7 @@ package struct HolderMachine: Sendable {
     }
 
     private func release(
-        _ owner: Standing<OwnerRecord>, ending rest: Standing<RestRecord>? = nil, timelineEvents: [TimelineEvent],
+        _ owner: Standing<OwnerRecord>, ending rest: Standing<RestRecord>? = nil, timelineEvents: [OwnershipEvent],
         because reason: String
     ) -> Directive {
         var transaction = Transaction()
@@ -171,7 +171,7 @@ package struct HolderMachine: Sendable {
         transaction.delete(OwnershipKey.critical)
         transaction.delete(OwnershipKey.activities)
         transaction.delete(OwnershipKey.moving)
-        let released = TimelineEvent(kind: .released, epoch: owner.claim, from: owner.record.state, reason: reason)
+        let released = OwnershipEvent(kind: .released, epoch: owner.claim, from: owner.record.state, reason: reason)
         return .commit(Transition(transaction: transaction, timelineEvents: timelineEvents + [released]))
     }
 }

@@ -86,7 +86,7 @@ extension OwnershipMachine {
         transition.transaction.put(
             OwnershipKey.baton, given.record.bytes, lifetime: .expiring(after: given.lifetime * 2))
         transition.timelineEvents.insert(
-            TimelineEvent(kind: .batonOffered, epoch: epoch, reason: given.record.title), at: 0)
+            OwnershipEvent(kind: .batonOffered, epoch: epoch, reason: given.record.title), at: 0)
         transition.baton = .offers
     }
 
@@ -131,7 +131,7 @@ extension OwnershipMachine {
         }
         transition.baton = .ends(.expired)
         transition.timelineEvents = [
-            TimelineEvent(
+            OwnershipEvent(
                 kind: .batonExpired, epoch: standing.record.epoch,
                 reason: "\(standing.record.title): no owner has used it")
         ]

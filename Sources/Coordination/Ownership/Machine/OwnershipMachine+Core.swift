@@ -126,15 +126,15 @@ extension OwnershipMachine {
             }
             self.core = nil
             let reason = "it did not stop within \(rules.stopTimeout) of being fenced"
-            return tell(TimelineEvent(kind: .coreGivenUp, epoch: core.epoch, reason: reason))
+            return tell(OwnershipEvent(kind: .coreGivenUp, epoch: core.epoch, reason: reason))
         case .ended:
             self.core = nil
-            return tell(TimelineEvent(kind: .coreStopped, epoch: core.epoch, reason: "it was fenced"))
+            return tell(OwnershipEvent(kind: .coreStopped, epoch: core.epoch, reason: "it was fenced"))
         }
     }
 
     /// Returns the directive for a timeline entry that belongs to no transition.
-    func tell(_ timelineEvent: TimelineEvent) -> Directive {
+    func tell(_ timelineEvent: OwnershipEvent) -> Directive {
         .commit(Transition(transaction: Transaction(), timelineEvents: [timelineEvent]))
     }
 
@@ -196,16 +196,16 @@ extension OwnershipMachine {
             Transition(
                 transaction: transaction,
                 timelineEvents: [
-                    TimelineEvent(
+                    OwnershipEvent(
                         kind: .stateChanged, epoch: holding.epoch, from: owner.record.state, to: state, reason: reason)
                 ]))
     }
 
     private mutating func release(_ owner: Standing<OwnerRecord>, because reason: String) -> Directive {
-        var timelineEvents: [TimelineEvent] = []
-        if core != nil { timelineEvents.append(TimelineEvent(kind: .coreStopped, epoch: owner.claim, reason: reason)) }
+        var timelineEvents: [OwnershipEvent] = []
+        if core != nil { timelineEvents.append(OwnershipEvent(kind: .coreStopped, epoch: owner.claim, reason: reason)) }
         timelineEvents.append(
-            TimelineEvent(kind: .released, epoch: owner.claim, from: owner.record.state, reason: reason))
+            OwnershipEvent(kind: .released, epoch: owner.claim, from: owner.record.state, reason: reason))
         return release(owner, telling: timelineEvents)
     }
 
@@ -216,13 +216,13 @@ extension OwnershipMachine {
         return release(
             owner,
             telling: [
-                TimelineEvent(
+                OwnershipEvent(
                     kind: .coreGivenUp, epoch: owner.claim, from: owner.record.state, reason: "\(late): \(reason)"),
-                TimelineEvent(kind: .released, epoch: owner.claim, from: owner.record.state, reason: reason),
+                OwnershipEvent(kind: .released, epoch: owner.claim, from: owner.record.state, reason: reason),
             ])
     }
 
-    private mutating func release(_ owner: Standing<OwnerRecord>, telling timelineEvents: [TimelineEvent]) -> Directive
+    private mutating func release(_ owner: Standing<OwnerRecord>, telling timelineEvents: [OwnershipEvent]) -> Directive
     {
         core = nil
         noteRelease(telling: timelineEvents)

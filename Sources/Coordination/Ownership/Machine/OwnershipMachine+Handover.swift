@@ -136,7 +136,7 @@ extension OwnershipMachine {
         record.insists = true
         return write(
             record, provided: [.epoch(OwnershipKey.handover, handover.claim)],
-            telling: TimelineEvent(
+            telling: OwnershipEvent(
                 kind: .asked, other: view.owner?.claim, from: view.owner?.record.state,
                 bound: rules.handoverTimeout, reason: "it does not wait for the owner's activities"))
     }
@@ -146,7 +146,7 @@ extension OwnershipMachine {
     private func write(
         _ request: HandoverRecord, taking takes: [String]? = nil, replacing former: Standing<HandoverRecord>? = nil,
         provided guards: [Transaction.Guard], waking rest: Standing<RestRecord>? = nil,
-        telling timelineEvent: TimelineEvent
+        telling timelineEvent: OwnershipEvent
     ) -> Directive {
         var transaction = Transaction(guards: guards)
         var timelineEvents = [timelineEvent]
@@ -208,7 +208,7 @@ extension OwnershipMachine {
             record, taking: rules.takesBatons, replacing: former,
             provided: [.revision(OwnershipKey.owner, owner.revision), before ?? .absent(OwnershipKey.handover)],
             waking: view.sleeper,
-            telling: TimelineEvent(
+            telling: OwnershipEvent(
                 kind: .asked, other: owner.claim, from: owner.record.state, bound: rules.handoverTimeout,
                 reason: reasonToAsk(owner, replacing: former)))
     }
@@ -241,7 +241,7 @@ extension OwnershipMachine {
             record.isKilling = true
             return write(
                 record, provided: asked + [.revision(OwnershipKey.owner, owner.revision)],
-                telling: TimelineEvent(
+                telling: OwnershipEvent(
                     kind: .killed, other: owner.claim, from: owner.record.state, reason: wait.failure))
         case .killed:
             var waitingTime = wait.afterKill ?? RunningTime(from: now)

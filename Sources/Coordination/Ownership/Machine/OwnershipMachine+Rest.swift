@@ -134,7 +134,7 @@ extension OwnershipMachine {
             .commit(
                 Transition(
                     transaction: transaction,
-                    timelineEvents: [TimelineEvent(kind: .resumed, epoch: owner.claim, reason: reason.sentence)])))
+                    timelineEvents: [OwnershipEvent(kind: .resumed, epoch: owner.claim, reason: reason.sentence)])))
     }
 
     // MARK: - Another Main that rests
@@ -147,8 +147,8 @@ extension OwnershipMachine {
         return .commit(Transition(transaction: transaction, timelineEvents: timelineEvents))
     }
 
-    func timelineEvent(ofWaking rest: Standing<RestRecord>, for reason: Wake) -> TimelineEvent {
-        TimelineEvent(kind: .woken, other: rest.record.epoch, bound: rules.wakeBound, reason: reason.sentence)
+    func timelineEvent(ofWaking rest: Standing<RestRecord>, for reason: Wake) -> OwnershipEvent {
+        OwnershipEvent(kind: .woken, other: rest.record.epoch, bound: rules.wakeBound, reason: reason.sentence)
     }
 
     /// Wakes a Main that rests, and waits for its resume. Returns `isAwake` when its time is over.
@@ -181,7 +181,7 @@ extension OwnershipMachine {
         case .isAwake:
             let reason = "Main did not resume within \(rules.wakeBound)"
             return acquire(
-                at: now, after: [TimelineEvent(kind: .coreGivenUp, epoch: rest.record.epoch, reason: reason)],
+                at: now, after: [OwnershipEvent(kind: .coreGivenUp, epoch: rest.record.epoch, reason: reason)],
                 because: "\(reason), and its holder has ended")
         }
     }

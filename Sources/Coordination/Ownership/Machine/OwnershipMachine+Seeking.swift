@@ -45,7 +45,7 @@ extension OwnershipMachine {
         return .commit(
             Transition(
                 transaction: transaction,
-                timelineEvents: [TimelineEvent(kind: .problem, reason: "it does not ask for ownership any more")]))
+                timelineEvents: [OwnershipEvent(kind: .problem, reason: "it does not ask for ownership any more")]))
     }
 
     /// Makes the group reap its ended sessions when the holder of a claim is met, and now and then while it is waited
@@ -77,7 +77,7 @@ extension OwnershipMachine {
     }
 
     /// Acquires a free ownership, and removes the record of a rest.
-    func acquire(at now: BootInstant, after timelineEvents: [TimelineEvent] = [], because reason: String) -> Directive {
+    func acquire(at now: BootInstant, after timelineEvents: [OwnershipEvent] = [], because reason: String) -> Directive {
         var transaction = Transaction()
         transaction.require(.absent(OwnershipKey.owner))
         requireHandover(in: &transaction)
@@ -87,7 +87,7 @@ extension OwnershipMachine {
             Transition(
                 transaction: transaction,
                 timelineEvents: timelineEvents + [
-                    TimelineEvent(kind: .acquired, to: .starting, bound: lease?.duration, reason: reason)
+                    OwnershipEvent(kind: .acquired, to: .starting, bound: lease?.duration, reason: reason)
                 ]))
     }
 
@@ -130,7 +130,7 @@ extension OwnershipMachine {
             }
             return supersede(
                 owner, at: now, provided: unanswered(silence), as: .unanswered,
-                after: [TimelineEvent(kind: .challenged, other: owner.claim, bound: silence.waited, reason: "")],
+                after: [OwnershipEvent(kind: .challenged, other: owner.claim, bound: silence.waited, reason: "")],
                 because: "a challenge was not answered within \(silence.waited); its core may still run")
         }
     }
@@ -158,7 +158,7 @@ extension OwnershipMachine {
                 Transition(
                     transaction: transaction,
                     timelineEvents: [
-                        TimelineEvent(
+                        OwnershipEvent(
                             kind: .problem,
                             reason:
                                 "“\(handover.record.name)” asked for ownership and did not answer a challenge within "
@@ -170,7 +170,7 @@ extension OwnershipMachine {
     /// Replaces an owner by a newer epoch, in one commit.
     package func supersede(
         _ owner: Standing<OwnerRecord>, at now: BootInstant, provided conditions: [Transaction.Guard],
-        as end: OwnershipEndReason, after timelineEvents: [TimelineEvent] = [], because reason: String
+        as end: OwnershipEndReason, after timelineEvents: [OwnershipEvent] = [], because reason: String
     ) -> Directive {
         var transaction = Transaction()
         // A rest changes the revision of the owner's entry but not its claim, so the guard is on the revision.
@@ -188,7 +188,7 @@ extension OwnershipMachine {
             Transition(
                 transaction: transaction,
                 timelineEvents: timelineEvents + [
-                    TimelineEvent(
+                    OwnershipEvent(
                         kind: .tookOver, to: .starting,
                         previous: PreviousOwnership(epoch: owner.claim, end: end), bound: lease?.duration,
                         reason: reason)

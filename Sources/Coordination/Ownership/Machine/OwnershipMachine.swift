@@ -26,7 +26,7 @@ package struct OwnershipMachine: Sendable {
     /// The core that was cut off and given up, for as long as it runs: no other is started beside it.
     package var leftover: Revision?
     /// The end of a core that lost its ownership, if the store did not take it: it is written to the timeline again.
-    package var untold: TimelineEvent?
+    package var untold: OwnershipEvent?
     /// The baton that was given here, until its core knows what became of it.
     package var given: GivenBaton?
     /// The ownership that this participant holds.
@@ -86,7 +86,7 @@ package struct OwnershipMachine: Sendable {
         /// The revision of its acquisition.
         package let epoch: Revision
         /// The timeline entries of its end, once the end is decided.
-        package var ending: [TimelineEvent]?
+        package var ending: [OwnershipEvent]?
         /// True while its release is under way.
         package var isReleasing = false
         /// The time since which the store has refused its release; nil if it does not.
@@ -155,7 +155,7 @@ package struct OwnershipMachine: Sendable {
         nextStep = min(nextStep, instant)
     }
 
-    package mutating func noteRelease(telling ending: [TimelineEvent]) {
+    package mutating func noteRelease(telling ending: [OwnershipEvent]) {
         holding?.ending = ending
         holding?.isReleasing = true
     }

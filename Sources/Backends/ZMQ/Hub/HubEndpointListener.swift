@@ -4,7 +4,7 @@ internal import Platform
 
 /// One listener of a hub: an endpoint at which requests arrive, and the socket of the stream. It belongs to the hub's
 /// actor.
-final class HubListener {
+final class HubEndpointListener {
     /// How requests arrive.
     private enum Entrance {
         /// At one socket for all clients of this machine.
