@@ -104,7 +104,7 @@ extension Observation {
     }
 }
 
-/// The event that was taken ahead. It and the counter change under one lock.
+/// Holds the event that was taken before the consumer asked for it. The event and the counter change under one lock.
 private final class Ahead<Element: Sendable>: Sendable {
     private struct State {
         /// The event; nil while there is none. An end or an error stays.

@@ -292,12 +292,12 @@ actor HubService {
             intake.charge(began.duration(to: now))
             began = now
             if taken.duration(to: now) >= Self.intakeInterval, !isStopped {
-                // A flood leaves the thread no turn of its own.
+                // During a flood this loop does not end, so the thread's other work is done here.
                 thread.hear()
                 attend()
                 taken = now
-                // Nor to other tasks of the hub, such as answers to commits that wait for the disk, or a change of the
-                // keys. Their time is charged to no client.
+                // The same holds for other tasks of the hub, such as answers to commits that wait for the disk, or a
+                // change of the keys. Their time is charged to no client.
                 if thread.hasWaitingWork {
                     await thread.yield()
                     (began, taken) = (runningClock.now(), runningClock.now())

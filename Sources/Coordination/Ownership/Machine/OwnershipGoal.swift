@@ -54,7 +54,7 @@ package enum IdleReason: Hashable, Sendable {
         }
     }
 
-    /// For a core that runs.
+    /// The request to stop that a running core gets.
     package var request: StopRequest {
         switch self {
         case .nothingAsked, .notStarted, .nobodyWaits, .allServed: StopRequest(.served)
