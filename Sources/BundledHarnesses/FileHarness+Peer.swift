@@ -103,7 +103,7 @@ extension FileHarness {
     /// `popen` starts it: it passes on every descriptor that is not closed on exec, which ``StartedProgram`` does not.
     /// By the time that the program writes, the kernel has closed those that are.
     private static func startProgram() throws(SharedCoreError) -> String {
-        // Not closed: that would wait for its end.
+        // The output is not closed, because pclose(3) would wait for the end of the program.
         guard let output = popen("echo $$ && exec sleep 600 < /dev/null > /dev/null", "r") else {
             throw SharedCoreError(SystemCallError("popen", number: errno, at: "sh"))
         }

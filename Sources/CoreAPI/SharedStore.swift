@@ -7,7 +7,7 @@
 /// All calls throw ``SharedCoreError/Code/closed`` after ``close()`` and ``SharedCoreError/Code/sessionEnded`` when the
 /// session has ended.
 public protocol SharedStore: Sendable {
-    /// This participation.
+    /// The session of this handle.
     var session: Session { get }
 
     /// The promises of this group.

@@ -13,7 +13,7 @@ enum Confirmation {
     static func wait(until deadline: BootInstant, by clock: any TimeSource) async throws {
         let ending = try EventCounter()
         let isConfirmed = await withTaskCancellationHandler {
-            // Not on the pool: it blocks.
+            // On a thread of its own, because it blocks.
             await SerialThread(name: "confirmation").run {
                 let timeout = max(.zero, clock.now().duration(to: deadline))
                 let ready = Poll.wait(for: [StandardStream.input.rawValue, ending.descriptor], timeout: timeout)

@@ -63,7 +63,7 @@ final class LoopRun: Sendable {
     private let closed = Promise<Void>()
     /// The baton that the stack has given; nil when it gives none.
     private let handedOver = Promise<Baton?>()
-    /// The rest of the stack.
+    /// The stack's rest and resume.
     let rests = LoopRests()
 
     init(in context: CoreContext) throws(SystemCallError) {

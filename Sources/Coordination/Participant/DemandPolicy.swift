@@ -216,7 +216,7 @@ package struct DemandPolicy: Sendable {
         }
         // The goal is computed again once the new activity is known.
         if isBeginning { return .own }
-        // Until the demand of the group is known, this participant's own calls count.
+        // Before the demand of the group is known, the core counts as awaited by this participant's calls.
         let isAwaited = needs.values.contains(where: \.insists) || demand == nil
         let openUntil = isAwaited ? BootInstant(nanoseconds: .max) : demand?.openUntil(after: now)
         let decision = policy.decide(

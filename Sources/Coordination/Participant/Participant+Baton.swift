@@ -55,7 +55,7 @@ extension Participant {
             }
             machine.give(GivenBaton(record, lifetime: lifetime))
             if !givenKinds.contains(record.kind) { givenKinds.append(record.kind) }
-            // Also where the loop waits for a store that does not answer.
+            // In a task of its own, so that it also works while the loop waits for a store that does not answer.
             let closing = Task(executorPreference: executor) { [clock] in
                 try await clock.sleep(until: deadline)
                 keeper.close()

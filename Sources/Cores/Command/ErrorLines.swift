@@ -89,7 +89,8 @@ final class ErrorLines: Sendable {
         state.droppedCount = 0
     }
 
-    /// Not under the lock: where the system has no thread left, the lines are written here.
+    /// Must not be called under the lock: if the system has no thread left, the lines are written on the calling
+    /// thread.
     private func submit(_ texts: [String]) {
         for text in texts {
             thread.submit { [self] in

@@ -125,7 +125,7 @@ package enum MarkedProcesses {
                     handle.isOfOwnUser, let mark = LaunchMark(of: pid, as: role, in: namespace),
                     isMeant(identity, mark), !handle.hasEnded
                 {
-                    // At once, before it starts another process.
+                    // Killed at once, so that it cannot start another process.
                     _ = try? handle.signal(.kill)
                     return handle
                 }

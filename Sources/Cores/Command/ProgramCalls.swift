@@ -71,7 +71,7 @@ final class ProgramCalls: Sendable {
             return [:]
         case .endActivity(let name, let id):
             let key = ActivityName(name: name, id: id)
-            // Also where the call began its activity itself.
+            // This includes an activity that the call itself has begun.
             if name == Activity.Kind.call.name, calls.hasOne(withActivity: id) {
                 throw SharedCoreError(
                     .guardFailed, "The activity belongs to a call, and ends only with it.", at: "activity")

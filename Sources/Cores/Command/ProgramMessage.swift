@@ -99,7 +99,7 @@ struct Refusal: Error, Hashable, Sendable {
     var code: String?
 
     init(_ error: SharedCoreError) {
-        // As where the parameters themselves show it.
+        // The same number as for a fault that is found in the parameters here.
         number = error.code == .invalidArgument ? -32602 : -32000
         message = error.message
         code = "\(error.code)"

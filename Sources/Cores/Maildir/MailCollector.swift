@@ -394,7 +394,7 @@ struct MailCollector {
                     try await context.deliver(InboxMessage(callID: callID, content: .nothingToShow))
                 }
             } catch {
-                // With an identifier that fits into no record there is no mark, now or ever, and no participant waits
+                // An identifier that fits into no record can have no mark, now or later, and no participant can wait
                 // for it.
                 guard error.code == .limitExceeded else { return try await trouble(storing: name, error) }
             }

@@ -23,7 +23,7 @@ struct Alert: Hashable, Sendable {
 
 /// The reason why an alert was not shown.
 struct AlertFailure: Error, Hashable, Sendable {
-    /// For people.
+    /// The reason as text for users.
     let reason: String
 }
 

@@ -44,7 +44,7 @@ struct MainCommand: HostCommand {
             let main = try MainParticipant(of: group, options: options, environment: environment) {
                 command?.makeCore() ?? MaildirCore(directory: maildir, startDelay: startDelay, memory: memory)
             }
-            // Also while it runs: after a failure of its core it waits again.
+            // Also reported while Main runs, because it waits again after a failure of its core.
             try await context.reportingWaits { reporting in
                 do {
                     try await main.start(takingOver: takeOver, insisting: insist, reporting: reporting)

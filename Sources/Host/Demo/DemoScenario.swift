@@ -58,7 +58,7 @@ struct DemoScenario: Sendable {
                     try await Task.sleep(for: .milliseconds(90))
                 }
             }
-            // Not `waitForAll`, with which the others would wait on after one has failed.
+            // `waitForAll` is not used, because with it the other tasks would continue to wait after one has failed.
             for try await _ in group {}
         }
     }

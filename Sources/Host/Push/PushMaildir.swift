@@ -195,7 +195,7 @@ struct PushMaildir: Sendable {
             wasUnwatched = wasUnwatched || reason != nil
             if isSlow { await stopping.pause(MailRoom.pace) }
             if look.isPartial, !look.arrivals.isEmpty { continue }
-            // Also where each arrival rings.
+            // The pause is also needed if each arrival wakes this loop.
             if lookDuration > .milliseconds(20) { await stopping.pause(lookDuration * Self.lookShare) }
             let pause =
                 if look.isUnfinished || look.isPartial {

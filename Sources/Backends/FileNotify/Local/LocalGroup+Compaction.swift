@@ -147,7 +147,7 @@ extension LocalGroup {
         }
         guard isReplaced else { return false }
         FailPoint.hit("compaction.beforeSpare")
-        // After everything that held the old journal open has ended: only then its space is free.
+        // Called when no code has the old journal open any more, because its space is free only then.
         keepSpareSpace()
         return true
     }

@@ -32,7 +32,8 @@ extension LocalGroup {
         guard !isReadOnly, let present = try? journal.file.presence(),
             (try? SpareSpace.lacksSpace(present, before: end, in: directory.directory)) == true
         else { return }
-        // Under the lock: the C library may reserve space by writing, and no record may be written there meanwhile.
+        // Under the lock, because the C library may reserve space by writing, and no record may be written there
+        // meanwhile.
         _ = try? withLock { locked throws(SharedCoreError) in
             let tail = journal.word.tail
             guard locked === journal, tail < journal.reservedEnd else { return }

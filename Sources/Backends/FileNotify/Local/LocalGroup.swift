@@ -168,7 +168,7 @@ final class LocalGroup: Sendable {
     private func look<Value: Sendable>(
         mayBeBehind: Bool, _ body: (inout StoreState) throws(SharedCoreError) -> Value
     ) throws(SharedCoreError) -> Look<Value> {
-        // Not returned through the replica's call, which would copy it.
+        // Set from inside of the replica's call, because a returned value would be copied.
         var look = Look<Value>.behind
         try replica.read { state throws(SharedCoreError) in
             guard mayBeBehind || self.follower.isCurrent(in: &state) else { return }

@@ -88,7 +88,7 @@ extension HubLink {
             try connect()
             if isListening, !isParted { try listen(at: welcome?.streamPort) }
         } catch {
-            // For example, the process has no free descriptor: the session goes on, and requests wait.
+            // The cause may be that the process has no free descriptor. The session continues, and requests wait.
             closeSockets()
             lastTrouble = SharedCoreError(error).message
             nextConnection = clock.now().advanced(by: Self.connectionPause)

@@ -8,7 +8,7 @@ internal import Synchronization
 extension HubLink {
     /// How many messages are taken before the clock is read again.
     private static let batchCount = 256
-    /// After how many messages the resumed tasks are offered to the other thread.
+    /// The number of messages after which the resumed tasks are offered to the other thread.
     private static let offerCount = 32
 
     /// Takes in messages and does what is due.

@@ -2,11 +2,11 @@
 package enum OwnershipGoal: Hashable, Sendable {
     /// Not to own; an owner stops its core for this reason and releases.
     case nothing(because: IdleReason)
-    /// To own, waiting while another participant does.
+    /// To own, after waiting for another owner.
     case own
-    /// To own or to hear that it cannot: an Executor that insists is refused while a Main owns.
+    /// To own or to be refused: an Executor that insists is refused while a Main owns.
     case insist
-    /// To own even where another Main does.
+    /// To own, even if another Main owns.
     case takeOver
 
     package var wantsOwnership: Bool {

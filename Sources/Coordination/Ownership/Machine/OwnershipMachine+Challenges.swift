@@ -14,7 +14,7 @@ extension OwnershipMachine {
 
     /// A waiting participant's knowledge of a holder's life.
     package enum Life: Hashable, Sendable {
-        /// Not known yet: the wait goes on.
+        /// Not known yet: the wait continues.
         case unknown
         /// The holder has answered since the wait began.
         case proved

@@ -115,7 +115,8 @@ enum ClosingCases {
                         }
                         if case .failure(let error) = outcome {
                             if error.code == .outcomeUnknown { return (done, 1) }
-                            // Also where it finds the session gone: the application has closed the handle itself.
+                            // Also if the call finds the session ended, because the application has closed the handle
+                            // itself.
                             try expect(error.code == .closed, "a call at the close is `closed`, not: \(error)")
                             return (done, 0)
                         }

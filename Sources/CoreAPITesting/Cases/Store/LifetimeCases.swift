@@ -12,7 +12,7 @@ enum LifetimeCases {
         sessionEntriesGoWithTheirSession, movesWithItsWriter,
     ]
 
-    /// By how much an entry may be late.
+    /// The longest time that an entry may exist after its duration.
     private static let grace = Duration.seconds(1)
 
     static let neverEarly = ConformanceCase(

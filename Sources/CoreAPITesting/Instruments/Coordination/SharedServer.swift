@@ -32,7 +32,7 @@ package struct SharedServer: Sendable {
     /// Removes everything.
     package func remove() {
         for folder in Self.folders { Directory.removeWithFiles(path: path + "/" + folder) }
-        // With the witness's file.
+        // Also removes the witness's file.
         Directory.removeWithFiles(path: path)
     }
 
@@ -44,7 +44,7 @@ package struct SharedServer: Sendable {
     /// Adds a message, as if it came from the network.
     package func receive(_ message: InboxMessage) throws {
         let number = Self.counter.add(1, ordering: .relaxed).newValue
-        // In the order of their coming, with space for more than any case sends.
+        // The names are in the order of arrival, with enough digits for the messages of any case.
         let name = "\(1_000_000 + number)-\(OwnProcess.pid)"
         let file = try OpenFile(path: path + "/incoming/" + name, .createNew)
         try file.write(Array(ServedMessage(name: name, message: message).text.utf8), at: 0)
@@ -88,7 +88,7 @@ package struct SharedServer: Sendable {
 
     /// Records the process of the core of an epoch.
     func noteCore(of epoch: Revision, pid: Int32 = OwnProcess.pid) {
-        // As in ``note(_:)``: without it, its lock counts.
+        // A failure is ignored as in ``note(_:)``. Without the file, the core's lock is checked.
         _ = try? OpenFile(path: path + "/cores/\(epoch.rawValue)-\(pid)", .create)
     }
 

@@ -43,7 +43,7 @@ package final class TestCluster: Sendable {
         let main = try await main(name, settings, apart: isApart)
         let outcome = try await main.start()
         try expect(outcome.hasPrefix("owns "), "the Main “\(name)” owns: \(outcome)")
-        // So that the state does not change any more by itself.
+        // Waits for this state, so that the state does not change by itself any more.
         try await reaches(.running, by: name)
         return main
     }
