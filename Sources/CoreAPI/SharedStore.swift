@@ -102,7 +102,7 @@ extension SharedStore {
         try await sessions().filter { ids.contains($0.id) }
     }
 
-    /// Nil: not counted.
+    /// Returns nil, because the default does not count.
     public func usage() async throws(SharedCoreError) -> StoreUsage? { nil }
 }
 

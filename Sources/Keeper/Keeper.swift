@@ -70,7 +70,7 @@ final class Keeper {
             signals.clear()
             happen(.quitWanted)
         }
-        // Before Main's end is handled: a Main that has ended sent its messages before.
+        // Messages are read before Main's end is handled, because an ended Main has sent them before its end.
         for (visitor, isReady) in zip(present, ready.dropFirst(fixed.count)) where isReady { serve(visitor) }
         if ready[3] { mainEnded() }
         if ready[2], sockets.takeData(), machine.watchesSockets { happen(.dataCame) }

@@ -11,7 +11,7 @@ struct MainProcess {
 
     /// Starts Main.
     init(_ command: [String], at place: KeeperPlace, inBackground: Bool, streams: [OpenFile]) throws {
-        // By this name because the program's file may have been replaced since.
+        // Started by this name, because the program's file may have been replaced since.
         let program = try StartedProgram(
             "/proc/self/exe", MainStart.arguments(lock: place.mainLock, command: command),
             variables: [
@@ -40,7 +40,7 @@ struct MainProcess {
         return identity
     }
 
-    /// For a Main that has closed all its descriptors and with them its lock.
+    /// Returns the recorded process, for a Main that has closed all its descriptors and so has lost its lock.
     private static func recorded(in lock: OpenFile) -> ProcessIdentity? {
         guard let bytes = try? lock.read(count: 256, at: 0) else { return nil }
         let words = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace)

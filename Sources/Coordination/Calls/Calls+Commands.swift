@@ -58,7 +58,7 @@ extension Calls {
         /// Returns whether the command may be written: it has no answer yet.
         func write() -> Bool { answer.whileOpen { isWritten.store(true, ordering: .relaxed) } }
 
-        /// Answers for a store that does not.
+        /// Answers the caller if the store does not answer in time.
         func giveUp() {
             answer.fulfil(
                 .failure(

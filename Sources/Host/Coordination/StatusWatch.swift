@@ -192,7 +192,7 @@ struct StatusScreen: Sendable {
         return "\u{1b}[H" + shown.joined(separator: "\r\n") + "\u{1b}[J"
     }
 
-    /// The name of a line is dim.
+    /// Returns a line with its name in dim colour.
     private static func painted(_ line: String, _ paint: Paint) -> PaintedText {
         guard line.first != " ", let gap = line.firstRange(of: "  ") else { return paint.in(.plain, line) }
         return paint.dim(String(line[..<gap.lowerBound])) + paint.in(.plain, String(line[gap.lowerBound...]))

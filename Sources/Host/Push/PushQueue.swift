@@ -312,7 +312,7 @@ final class PushRoom: Sendable {
         state.withLock { state in state.nextCount.map { $0 <= now } ?? true }
     }
 
-    /// So many are there.
+    /// Records the result of a count that took from `start` to `end`.
     func counted(_ use: Use, from start: BootInstant, to end: BootInstant) {
         let next = end.advanced(by: max(Self.interval, start.duration(to: end) * Self.share))
         state.withLock { $0 = State(use: use, nextCount: next) }

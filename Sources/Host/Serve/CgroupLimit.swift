@@ -94,7 +94,7 @@ final class CgroupLimit: Sendable {
             let index = number.add(1, ordering: .relaxed).newValue
             let cell = Cell(path: path + "/executor-\(index)")
             guard let isMade = try? Directory.create(path: cell.path, permissions: 0o755) else { return nil }
-            // Otherwise a cgroup that could not be removed has the name.
+            // If the name exists, it is that of a cgroup that could not be removed, and the next name is tried.
             if isMade { return cell }
         }
     }

@@ -257,7 +257,7 @@ struct HostRun: Sendable {
             watch.cancel()
         } catch {
             guard !stopping.isRaised, error.code != .cancelled else { return }
-            // Over files only: a hub that is away ends no watch.
+            // This happens with files only, because the loss of a hub ends no watch.
             if error.code == .unavailable, await group.isLost() { return await host.end(because: error) }
             logger.warning("a pause of the host is not seen any more: \(error.sentence)")
         }
@@ -290,7 +290,7 @@ struct HostRun: Sendable {
             watch.cancel()
         } catch {
             guard !stopping.isRaised, error.code != .cancelled else { return }
-            // With files only: the loss of a hub ends no watch.
+            // This happens with files only, because the loss of a hub ends no watch.
             if error.code == .unavailable, await group.isLost() { return await host.end(because: error) }
             logger.warning(
                 "the owner's activities are not seen any more, so Executors that are busy have only their budget: \(error.sentence)"

@@ -260,7 +260,7 @@ actor PushHost {
             return Attempt(verdict: .failed, reason: "its Executor cannot be started: \(error)", isOutage: true)
         }
         let (pid, isOwn) = (executor.process.pid, launch.isOwn)
-        // Not by its process id, which another process may get before this end is handled.
+        // The key is not the process id, which another process may get before this end is handled.
         startCount += 1
         let key = startCount
         executors[key] = Running(callID: callID, process: executor)
