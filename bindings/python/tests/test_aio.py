@@ -10,8 +10,9 @@ from contextlib import asynccontextmanager
 
 import sharedcore
 from program import PROGRAM, push
-from sharedcore import Baton, BatonEnd, Call, Message, Push, StopRequest, aio
+from sharedcore import Baton, BatonEnd, Call, Message, Push, StopRequest, aio, participants
 from sharedcore.aio import CoreContext, OpenCall
+from sharedcore.participants import ParticipantEvent
 
 
 class PlainCore:
@@ -304,7 +305,14 @@ class AioTests(unittest.IsolatedAsyncioTestCase):
             task = asyncio.create_task(executor.message("7", timeout=60))
             await self.until(lambda: bool(executor._requests))
             [future] = executor._requests.values()
-            future.add_done_callback(lambda _: task.cancel())
+            handle = executor._handle_event
+
+            def handle_and_cancel(event: ParticipantEvent) -> None:
+                handle(event)
+                if event.kind == participants.RESULT:
+                    task.cancel()
+
+            executor._handle_event = handle_and_cancel
             await core.context.deliver(Message("7", text="hello"))
             with self.assertRaises(asyncio.CancelledError):
                 await asyncio.wait_for(task, 60)

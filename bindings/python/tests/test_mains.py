@@ -9,7 +9,7 @@ import unittest
 
 import sharedcore
 from sharedcore import (
-    Baton, BatonEnd, Call, CoreContext, Executor, Group, Holder, Main, OpenCall, Push, StopRequest,
+    Baton, BatonEnd, Call, CoreContext, Executor, Group, Holder, Main, Message, OpenCall, Push, StopRequest,
 )
 from program import PROGRAM, push
 

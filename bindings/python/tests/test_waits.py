@@ -39,6 +39,15 @@ class GroupCase(unittest.TestCase):
 
 
 class SignalTests(GroupCase):
+    def test_wait_of_thirty_days(self) -> None:
+        """It is more than one call of poll(2) takes."""
+        group = self.open()
+        watch = group.watch("k", snapshot=False)
+        putting = threading.Timer(0.2, lambda: group.put("k", b"1"))
+        putting.start()
+        self.addCleanup(putting.join)
+        self.assertEqual([each.key for each in watch.next(30 * 86400).changes], ["k"])
+
     def interrupt(self, body: Callable[[], Any]) -> None:
         """Runs a call that waits, and checks that the exception of a signal's handler ends it."""
 
