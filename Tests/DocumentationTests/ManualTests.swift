@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Platform
 internal import TestSupport
 internal import Testing
 
@@ -12,7 +13,7 @@ struct ManualTests {
         let script = Process()
         script.executableURL = Repository.root.appending(path: "Scripts/manual")
         script.arguments = [try ChildProcess.built("sharedcore"), directory.path]
-        let errors = Pipe()
+        let errors = Foundation.Pipe()
         script.standardError = errors
         try script.run()
         let text = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
