@@ -59,7 +59,8 @@ struct WebCommand: HostCommand {
         guard FileStatus.isExecutable(program) else {
             throw CommandFailure(
                 .unavailable,
-                "\(program) is missing; “swift build --product sharedcore-web” in the sources of SharedCore builds it")
+                "\(program) is missing; install the package sharedcore-web, or build it by "
+                    + "“swift build --product sharedcore-web” in the sources of SharedCore")
         }
         OwnProcess.set(OwnProcess.startedSignals)
         let error = OwnProcess.become(
