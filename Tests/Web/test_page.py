@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
+from sharedcore import Group as Store, Operation
 from test_requests import CORE, HOSTILE, Case, until
 from web import Web
 
@@ -59,6 +60,19 @@ class Browser:
             raise AssertionError(answer["exceptionDetails"])
         return answer["result"].get("value")
 
+    def text(self, selector):
+        """The text of the first element of a selector; empty where there is none."""
+        return self.ask(f"document.querySelector({json.dumps(selector)})?.textContent ?? ''")
+
+    def is_shown(self, selector):
+        return self.ask(f"document.querySelector({json.dumps(selector)})?.checkVisibility() ?? false")
+
+    def count(self, selector):
+        return self.ask(f"document.querySelectorAll({json.dumps(selector)}).length")
+
+    def click(self, selector):
+        self.ask(f"document.querySelector({json.dumps(selector)}).click()")
+
     def html(self):
         return self.ask("document.documentElement ? document.documentElement.outerHTML : ''") or ""
 
@@ -72,6 +86,19 @@ class Browser:
 
 @unittest.skipUnless(shutil.which("chromium"), "chromium is not installed")
 class Page(Case):
+    def page(self, group, *arguments):
+        """A server of the group, and a browser in which its page is live."""
+        web = Web(group, *arguments)
+        browser = Browser(web.said["url"])
+        self.addCleanup(browser.close)
+        until(lambda: browser.is_shown("#main") and browser.text("#state") == "live", "the page is live", 60)
+        return web, browser
+
+    def store(self, group, name="test"):
+        store = Store(group.path + "/groups/try", name=name)
+        self.addCleanup(store.close)
+        return store
+
     def test_parts_show_what_a_run_has_made(self):
         group = self.group(SHAREDCORE_CORE_COMMAND=CORE)
         group.run("put", HOSTILE.replace("/", "|"), "1")
@@ -108,6 +135,31 @@ class Page(Case):
         body = shown.split("</header>", 1)[1].split("<script>", 1)[0]
         for element in ("<img", "<b>", "<i>"):
             self.assertNotIn(element, body)
+
+    def test_a_page_of_keys_stays(self):
+        group = self.group()
+        store = self.store(group)
+        for start in range(0, 600, 100):
+            store.commit([Operation.put(f"k{number:03}", b"1") for number in range(start, start + 100)])
+        _, browser = self.page(group)
+        first = lambda: browser.text("#keys tbody td")
+        until(lambda: first() == "k000", "the first page")
+        self.assertFalse(browser.is_shown("#first-keys"))
+        browser.click("#more-keys")
+        until(lambda: first() == "k500", "the second page")
+        # It is read again with each change, and stays the second one.
+        for name in ("k599-later", "k599-last"):
+            store.put(name, b"1")
+            until(lambda: name in browser.text("#keys"), "the change of the second page")
+            self.assertEqual(first(), "k500")
+        self.assertFalse(browser.is_shown("#more-keys"))
+        browser.click("#first-keys")
+        until(lambda: first() == "k000", "the first page")
+        browser.click("#more-keys")
+        until(lambda: first() == "k500", "the second page")
+        # All keys of the page that is shown are deleted.
+        store.commit([Operation.delete_all("k5")])
+        until(lambda: first() == "k000", "the first page")
 
     def test_another_group_replaces_all_that_is_shown(self):
         group = self.group()
