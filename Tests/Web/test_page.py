@@ -161,6 +161,33 @@ class Page(Case):
         store.commit([Operation.delete_all("k5")])
         until(lambda: first() == "k000", "the first page")
 
+    def test_earlier_entries_are_shown(self):
+        group = self.group()
+        run = lambda name: group.run(
+            "executor", "--call-id", "absent", "--timeout", "20ms", "--name", name, check=False)
+        while len(group.lines("timeline")) < 300:
+            run("one-of-many")
+        whole = [r["revision"] for r in group.lines("timeline")]
+        _, browser = self.page(group)
+        rows = lambda: browser.ask("[...document.querySelectorAll('#events tbody tr')].map(r => Number(r.cells[0].textContent))")
+        until(lambda: len(rows()) >= 200, "the newest entries")
+        self.assertNotIn(whole[0], rows())
+        browser.click("#earlier")
+        until(lambda: rows() == whole[::-1], "all entries")
+        until(lambda: browser.count("#lanes circle") == len(whole), "all entries in the lanes")
+        self.assertTrue(browser.ask("document.getElementById('earlier').disabled"))
+        # More entries come, and none of them is lost.
+        run("one-more")
+        until(lambda: rows() == [r["revision"] for r in group.lines("timeline")][::-1], "the later entries")
+        # The page keeps a bounded number of entries, and forgets the oldest.
+        count = browser.ask(
+            "add(Array.from({ length: 9000 }, (_, i) => ({ revision: 1e6 + i, session: 's', role: 'tool', pid: 1, name: '', "
+            "event: 'operated', reason: '' }))); [...records.values()].flat().length")
+        self.assertLessEqual(count, 2000)
+        self.assertEqual(browser.ask("Math.max(...records.keys())"), 1e6 + 8999)
+        browser.ask("showTimeline()")
+        self.assertFalse(browser.ask("document.getElementById('earlier').disabled"), "what was forgotten can come again")
+
     def test_another_group_replaces_all_that_is_shown(self):
         group = self.group()
         group.run("put", "/lead/former", "1")
