@@ -493,6 +493,22 @@ class Actions(Case):
         self.assertEqual(len(reasons), 2)
         self.assertTrue(group.lines("check")[-1]["ok"])
 
+    def test_an_action_starts_no_hub(self):
+        group = self.group(SHAREDCORE_BACKEND="zmq")
+        self.addCleanup(group.run, "hub", "--stop", check=False)
+        group.run("hub", "--stop")
+        web = self.allowed(group)
+        for name in ("retry-pushes", "pause-host"):
+            answer = self.act(web, name)
+            self.assertEqual(answer.status, 503, answer.body)
+            self.assertIn("no hub serves the group; “sharedcore hub --detach”", answer.json["error"])
+        self.assertIsNone(web.document("status")["hub"]["pid"])
+        # With a hub, it acts through it.
+        group.run("hub", "--detach")
+        answer = self.act(web, "pause-host")
+        self.assertEqual((answer.status, answer.json["changed"]), (200, True), answer.body)
+        self.assertIs(web.document("pushes")["paused"], True)
+
     def test_the_journal_is_compacted(self):
         group = self.group()
         for _ in range(5):

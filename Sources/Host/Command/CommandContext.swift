@@ -20,13 +20,16 @@ struct CommandContext: Sendable {
     /// - Parameters:
     ///   - command: The command's name, for the error about a backend that exists in one process only.
     ///   - deadline: When the command stops trying to reach the group; nil for the backend's own limit.
+    ///   - startsHub: Whether a hub is started if the group needs one and none runs.
     func openGroup(
-        as description: SessionDescription, for command: String, until deadline: CommandDeadline? = nil
+        as description: SessionDescription, for command: String, until deadline: CommandDeadline? = nil,
+        startsHub: Bool = true
     ) async throws -> any SharedGroup {
         try requireSharedBackend(for: command)
         var configuration = try resolution.backendConfiguration()
         configuration.openTimeout = deadline?.left
-        let registry = try startingRegistry(for: configuration)
+        if !startsHub { try requireHub() }
+        let registry = startsHub ? try startingRegistry(for: configuration) : registry
         do throws(SharedCoreError) {
             return try await registry.open(configuration, as: description)
         } catch {
@@ -106,6 +109,15 @@ struct CommandContext: Sendable {
                 false
             #endif
         }
+    }
+
+    /// Refuses a group whose hub does not run.
+    private func requireHub() throws {
+        guard try isWithoutHub else { return }
+        throw CommandFailure(
+            .unavailable,
+            "no hub serves the group; “sharedcore hub --detach” or the unit sharedcore-hub starts one, and so does the next "
+                + "participant")
     }
 
     /// The time limit for opening the group in a command that waits for no participant; nil if opening starts a hub

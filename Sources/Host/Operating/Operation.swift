@@ -36,17 +36,19 @@ extension CommandContext {
     /// Performs an operation in the configured group, with a session for it alone.
     ///
     /// - Parameters:
-    ///   - command: The command's name, for messages and for the name of the session.
-    ///   - user: The number of the acting user, for the timeline.
-    ///   - patience: The time limit for the end of a process that is told to end.
+    ///   - command: The command's name, for messages and as the session's.
+    ///   - user: The user who acts.
+    ///   - timeout: How long a process that is asked to end may take.
+    ///   - startsHub: Whether a hub is started if the group needs one and none runs. A hub belongs to the service of the
+    ///     process that starts it and ends with that service, so a server starts none.
     func perform(
         _ operation: Operation, for command: String, by user: UInt32 = OwnProcess.user,
-        timeout: Duration = Operator.timeout
+        timeout: Duration = Operator.timeout, startsHub: Bool = true
     ) async throws -> OperationReceipt {
         if operation == .compact { return try await compact(by: user) }
         try requirePresentGroup()
         let group = try await openGroup(
-            as: SessionDescription(role: .tool, name: "sharedcore \(command)"), for: command)
+            as: SessionDescription(role: .tool, name: "sharedcore \(command)"), for: command, startsHub: startsHub)
         return try await group.closing {
             try await Operator(group: group, user: user, timeout: timeout).perform(operation, in: self)
         }

@@ -37,13 +37,13 @@ package struct GroupAction: Sendable {
 }
 
 extension GroupReports {
-    /// Takes an action, as the command does.
+    /// Takes an action, as the command does, but starts no hub.
     ///
     /// - Parameter user: The number of the acting user, for the timeline.
     /// - Returns: What the command prints: `text`, and the fields of its `--json`.
     package nonisolated func take(_ action: GroupAction, by user: UInt32) async throws(Failure) -> JSONObject {
         do {
-            let receipt = try await context.perform(action.operation, for: "web", by: user)
+            let receipt = try await context.perform(action.operation, for: "web", by: user, startsHub: false)
             var document: JSONObject = ["text": .text(receipt.text), "done": .flag(receipt.isDone)]
             for (name, value) in receipt.json.members { document.append(name, value) }
             return document
