@@ -231,7 +231,7 @@ sip:
 
 # The page of sharedcore web: requests over real sockets to the real program, the page in chromium with axe-core, measurements.
 web: dependencies
-	@Scripts/install-dependencies python3 python3-venv util-linux chromium
+	@Scripts/install-dependencies python3 python3-venv util-linux strace chromium
 	$(SWIFT) build -j $(JOBS) --product sharedcore
 	$(SWIFT) build -j $(JOBS) --product sharedcore-web
 	$(SWIFT) build -j $(JOBS) --product sharedcore-c

@@ -20,6 +20,7 @@ import unittest
 from web import Group, Web, until
 
 PROGRAMS = os.environ["PROGRAMS"]
+OWNER = os.path.abspath(os.path.dirname(__file__)) + "/owner.py"
 CORE = f"{sys.executable} {os.path.abspath(os.path.dirname(__file__))}/core.py"
 HOSTILE = "<script>alert(1)</script>\u202e\"'&"
 DOCUMENTS = [
@@ -492,6 +493,43 @@ class Actions(Case):
         self.assertIn(f"ends session {session}", reasons[1])
         self.assertEqual(len(reasons), 2)
         self.assertTrue(group.lines("check")[-1]["ok"])
+
+    def test_a_hand_over_concerns_the_owner_that_was_meant(self):
+        """Also where another one owns by the time of the signal: no process is signalled that does not own any more."""
+        group = self.group()
+        former = subprocess.Popen(
+            [sys.executable, OWNER, group.path + "/groups/try"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(former.communicate)
+        self.assertEqual(former.stdout.readline(), b"owns\n")
+        web = self.allowed(group)
+        epoch = web.document("status")["owner"]["epoch"]
+        # It opens the owner's process to signal it; the system call takes a while.
+        tracer = subprocess.Popen([
+            "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=pidfd_open", "-e", "inject=pidfd_open:delay_enter=5000000",
+            "-p", str(web.process.pid)])
+        self.addCleanup(tracer.wait)
+        self.addCleanup(tracer.terminate)
+        until(lambda: "TracerPid:\t0" not in open(f"/proc/{web.process.pid}/status").read(), "the tracer")
+        answers = []
+        acting = threading.Thread(target=lambda: answers.append(self.act(web, "hand-over", f"?epoch={epoch}")))
+        acting.start()
+
+        def is_opening():
+            tasks = f"/proc/{web.process.pid}/task"
+            return any(open(f"{tasks}/{task}/syscall").read().split()[0] == "434" for task in os.listdir(tasks))
+
+        until(is_opening, "it opens the process")
+        former.stdin.write(b"\n")
+        former.stdin.flush()
+        self.assertEqual(former.stdout.readline(), b"released\n")
+        main = group.start("main", stderr=subprocess.DEVNULL)
+        until(lambda: (group.lines("status")[0]["owner"] or {}).get("pid") == main.pid, "another one owns")
+        acting.join()
+        self.assertEqual(answers[0].status, 409, answers[0].body)
+        self.assertIn(f"epoch {epoch} does not own any more", answers[0].json["error"])
+        self.assertIsNone(former.poll(), "it was not signalled")
+        self.assertIsNone(main.poll())
+        self.assertEqual(self.operated(group), [])
 
     def test_an_action_starts_no_hub(self):
         group = self.group(SHAREDCORE_BACKEND="zmq")

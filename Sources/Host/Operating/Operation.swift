@@ -4,6 +4,7 @@ internal import FileNotifyBackend
 internal import Platform
 internal import ProgramOutput
 internal import SharedCoreConfiguration
+internal import Synchronization
 
 /// An operation on a group that a person starts, by a command or from the page. Both call the same function.
 ///
@@ -135,10 +136,18 @@ struct Operator: Sendable {
 
     /// Adds the user's operation to the timeline.
     func note(_ sentence: String) async throws(SharedCoreError) {
+        try await commitNote(sentence)
+        try await Timeline(group).trim()
+    }
+
+    /// - Parameter condition: What must hold in the same commit.
+    private func commitNote(
+        _ sentence: String, requiring condition: Transaction.Guard? = nil
+    ) async throws(SharedCoreError) {
         var transaction = Transaction()
+        if let condition { transaction.require(condition) }
         try note(sentence, in: &transaction)
         _ = try await group.commit(transaction)
-        try await Timeline(group).trim()
     }
 
     private func note(_ sentence: String, in transaction: inout Transaction) throws(SharedCoreError) {
@@ -230,10 +239,15 @@ struct Operator: Sendable {
         guard let session = try await self.session({ $0.id == owner.session }) else {
             throw CommandFailure(.no, "epoch \(owner.epoch) does not own any more")
         }
-        let isEnded = try await end(
-            session, isForced: isForced,
-            "asks the owner, epoch \(owner.epoch), to hand over: \(owner.role) “\(owner.name)”, pid \(owner.process.pid)"
-        )
+        let isEnded: Bool
+        do {
+            isEnded = try await end(
+                session, isForced: isForced,
+                "asks the owner, epoch \(owner.epoch), to hand over: \(owner.role) “\(owner.name)”, pid \(owner.process.pid)",
+                requiring: .epoch(OwnershipKey.owner, owner.epoch))
+        } catch let error as SharedCoreError where error.guardFailure?.condition.key == OwnershipKey.owner {
+            throw CommandFailure(.no, "epoch \(owner.epoch) does not own any more")
+        }
         return receipt(
             of: session, isEnded, event: "handedOver", "Epoch \(owner.epoch) is over",
             more: ["epoch": .natural(owner.epoch.rawValue)])
@@ -271,20 +285,35 @@ struct Operator: Sendable {
 
     /// Sends SIGTERM, or SIGKILL if forced, to the process of a session.
     ///
-    /// - Returns: True if the session has ended in time.
-    private func end(_ session: Session, isForced: Bool, _ sentence: String) async throws -> Bool {
+    /// - Parameters:
+    ///   - sentence: What the timeline tells of it, in a commit immediately before the signal.
+    ///   - condition: What must hold in that commit, so that what was read before is still so. Otherwise nothing is
+    ///     signalled.
+    /// - Returns: Whether the session has ended in time.
+    private func end(
+        _ session: Session, isForced: Bool, _ sentence: String, requiring condition: Transaction.Guard? = nil
+    ) async throws -> Bool {
         let (id, process) = (session.id, session.process)
         guard process.bootID == clock.bootID else {
             throw CommandFailure(.unavailable, "session \(id) is one of another machine: end it there")
         }
         guard process != .current else { throw CommandFailure(.no, "session \(id) is this process's own") }
-        try await note(sentence + (isForced ? ", by SIGKILL" : ""))
-        let outcome = await LocalProcessControl().signal(isForced ? .kill : .terminate, to: process) { [group] in
+        let failure = Mutex<SharedCoreError?>(nil)
+        let outcome = await LocalProcessControl().signal(isForced ? .kill : .terminate, to: process) {
             guard let prover = group as? any SessionProver else {
                 return "the backend does not prove which process has a session"
             }
-            return await prover.doubt(that: process, has: id)
+            if let doubt = await prover.doubt(that: process, has: id) { return doubt }
+            do throws(SharedCoreError) {
+                try await commitNote(sentence + (isForced ? ", by SIGKILL" : ""), requiring: condition)
+                return nil
+            } catch {
+                failure.withLock { $0 = error }
+                return error.sentence
+            }
         }
+        if let failure = failure.withLock({ $0 }) { throw failure }
+        try await Timeline(group).trim()
         if case .impossible(let reason) = outcome {
             throw CommandFailure(.unavailable, "session \(id) is not ended: \(reason)")
         }
