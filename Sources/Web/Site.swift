@@ -104,12 +104,12 @@ final class Site: Sendable {
             return WebAnswer.problem(
                 .forbidden, "An action needs Origin, and X-SharedCore-Action with its name.")
         }
-        guard let action = GroupAction(name, request.query) else {
+        guard let action = GroupAction(name, request.query), let incarnation = request.query["incarnation"] else {
             return WebAnswer.problem(.badRequest, "An argument of the action is missing or wrong.")
         }
         do throws(GroupReports.Failure) {
             // On a socket, a peer of another user was not accepted; at the port, the key was given to this user alone.
-            return WebAnswer.json(try await reports.take(action, by: FileStatus.currentUser))
+            return WebAnswer.json(try await reports.take(action, in: incarnation, by: FileStatus.currentUser))
         } catch {
             return WebAnswer.problem(error.isRefusal ? .conflict : .unavailable, error.message)
         }

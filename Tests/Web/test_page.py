@@ -209,6 +209,17 @@ class Page(Case):
         until(lambda: ">live<" in browser.html(), "the page is live", 30)
         self.assertNotIn("former-executor", browser.html())
 
+    def test_another_group_closes_the_dialogue(self):
+        group = self.group()
+        _, browser = self.page(group, "--allow-actions")
+        until(lambda: browser.is_shown("#pause-host"), "the button")
+        browser.click("#pause-host")
+        self.assertTrue(browser.ask("document.getElementById('confirm').open"))
+        subprocess.run(["mv", group.path + "/groups", group.path + "/former"], check=True)
+        group.run("put", "present", "1")
+        until(lambda: "present" in browser.text("#keys"), "the page shows the new group", 30)
+        self.assertFalse(browser.ask("document.getElementById('confirm').open"))
+
     def test_an_action_is_confirmed(self):
         group = self.group(SHAREDCORE_EXECUTOR_COMMAND="/bin/false", SHAREDCORE_EXECUTOR_ATTEMPTS="1")
         for name in ("first<b>", "second"):

@@ -382,7 +382,10 @@ class Actions(Case):
 
     NAMES = ["retry-pushes", "drop-push", "pause-host", "resume-host", "hand-over", "end-session", "compact"]
 
-    def act(self, web, name="retry-pushes", query="", **headers):
+    def act(self, web, name="retry-pushes", query="", incarnation=None, **headers):
+        if web.key is not None:
+            incarnation = incarnation or web.document("timeline")["incarnation"]
+            query += f"{'&' if query else '?'}incarnation={incarnation}"
         fields = {**web.secrets, "Origin": "http://" + web.host, "X_SharedCore_Action": name, **headers}
         return web.request("POST", "/api/actions/" + name + query, **fields)
 
@@ -530,6 +533,19 @@ class Actions(Case):
         self.assertIsNone(former.poll(), "it was not signalled")
         self.assertIsNone(main.poll())
         self.assertEqual(self.operated(group), [])
+
+    def test_an_action_concerns_the_group_that_was_shown(self):
+        group = self.group()
+        web = self.allowed(group)
+        shown = web.document("timeline")["incarnation"]
+        subprocess.run(["mv", group.path + "/groups", group.path + "/former"], check=True)
+        group.run("put", "key", "value")
+        for name in ("pause-host", "retry-pushes", "compact"):
+            self.assertEqual(self.act(web, name, incarnation=shown).status, 409, name)
+        self.assertEqual(self.operated(group), [])
+        self.assertEqual(self.act(web, "pause-host").status, 200)
+        fields = {**web.secrets, "Origin": "http://" + web.host, "X_SharedCore_Action": "resume-host"}
+        self.assertEqual(web.request("POST", "/api/actions/resume-host", **fields).status, 400, "it names no incarnation")
 
     def test_an_action_starts_no_hub(self):
         group = self.group(SHAREDCORE_BACKEND="zmq")

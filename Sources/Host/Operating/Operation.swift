@@ -42,23 +42,26 @@ extension CommandContext {
     ///   - timeout: How long a process that is asked to end may take.
     ///   - startsHub: Whether a hub is started if the group needs one and none runs. A hub belongs to the service of the
     ///     process that starts it and ends with that service, so a server starts none.
+    ///   - check: Called when the group is open, before anything is done. It throws if another group is meant.
     func perform(
         _ operation: Operation, for command: String, by user: UInt32 = OwnProcess.user,
-        timeout: Duration = Operator.timeout, startsHub: Bool = true
+        timeout: Duration = Operator.timeout, startsHub: Bool = true,
+        check: @Sendable () async throws -> Void = {}
     ) async throws -> OperationReceipt {
-        if operation == .compact { return try await compact(by: user) }
+        if operation == .compact { return try await compact(by: user, check: check) }
         try requirePresentGroup()
         let group = try await openGroup(
             as: SessionDescription(role: .tool, name: "sharedcore \(command)"), for: command, startsHub: startsHub)
         return try await group.closing {
-            try await Operator(group: group, user: user, timeout: timeout).perform(operation, in: self)
+            try await check()
+            return try await Operator(group: group, user: user, timeout: timeout).perform(operation, in: self)
         }
     }
 
     /// The maximum number of attempts at a compaction. An attempt fails if another process compacts first.
     private static let compactionCount = 3
 
-    private func compact(by user: UInt32) async throws -> OperationReceipt {
+    private func compact(by user: UInt32, check: @Sendable () async throws -> Void) async throws -> OperationReceipt {
         let place = try directoryOfFiles(for: "compact")
         try requirePresentGroup(at: place)
         let group: FileGroup
@@ -69,6 +72,7 @@ extension CommandContext {
             throw try CommandFailure.opening(error, with: resolution)
         }
         return try await group.closing {
+            try await check()
             try await Operator(group: group, user: user).note("has the journal compacted")
             let before = JournalTotal(of: place)
             for _ in 0..<Self.compactionCount {

@@ -39,14 +39,26 @@ package struct GroupAction: Sendable {
 extension GroupReports {
     /// Takes an action, as the command does, but starts no hub.
     ///
-    /// - Parameter user: The number of the acting user, for the timeline.
+    /// - Parameters:
+    ///   - incarnation: The incarnation of the group that the person has seen, as the timeline's document names it.
+    ///   - user: The user who acts.
     /// - Returns: What the command prints: `text`, and the fields of its `--json`.
-    package nonisolated func take(_ action: GroupAction, by user: UInt32) async throws(Failure) -> JSONObject {
+    package nonisolated func take(
+        _ action: GroupAction, in incarnation: String, by user: UInt32
+    ) async throws(Failure) -> JSONObject {
         do {
-            let receipt = try await context.perform(action.operation, for: "web", by: user, startsHub: false)
+            // The group is open by the time of the check: another one that replaces it later gets nothing of the action.
+            let receipt = try await context.perform(action.operation, for: "web", by: user, startsHub: false) {
+                guard try await self.presentIncarnation() == incarnation else {
+                    throw CommandFailure(
+                        .no, "another group is there than the one that was shown, or it was opened anew")
+                }
+            }
             var document: JSONObject = ["text": .text(receipt.text), "done": .flag(receipt.isDone)]
             for (name, value) in receipt.json.members { document.append(name, value) }
             return document
+        } catch let failure as Failure {
+            throw failure
         } catch let failure as CommandFailure {
             throw Failure(cause: failure, isInvalid: false)
         } catch let error as SharedCoreError {

@@ -189,7 +189,13 @@ package actor GroupReports {
             })
     }
 
-    /// Records the state of a group that is opened for each read.
+    /// Returns the incarnation of the group that is there now.
+    func presentIncarnation() async throws(Failure) -> String? {
+        // Without a former incarnation to compare with, the revision is not compared either.
+        try await changes(after: .zero, of: nil)?.incarnation
+    }
+
+    /// Notes what a group looks like that is opened for each read.
     ///
     /// - Returns: Its incarnation.
     private func note(_ revision: Revision, _ history: TimelineHistory) -> Int {
