@@ -188,6 +188,20 @@ class Page(Case):
         browser.ask("showTimeline()")
         self.assertFalse(browser.ask("document.getElementById('earlier').disabled"), "what was forgotten can come again")
 
+    def test_a_part_that_cannot_be_read_leaves_the_others(self):
+        group = self.group()
+        _, browser = self.page(group)
+        browser.ask(
+            "const fetchOfAll = fetch; window.fetch = (address, options) => address === '/api/mailboxes' ? Promise.resolve("
+            "new Response(JSON.stringify({ error: 'there are too many <b>' }), { status: 503 })) : fetchOfAll(address, options); 0")
+        group.run("put", "later", "1")
+        until(lambda: "later" in browser.text("#keys"), "the other parts go on")
+        until(lambda: browser.text("section:has(#mailboxes) .problem") == "Cannot be read now: there are too many <b>", "the reason")
+        self.assertRegex(browser.text("#state"), r"^live; 1 of \d+ parts cannot be read$")
+        browser.ask("window.fetch = fetchOfAll; 0")
+        until(lambda: browser.text("#state") == "live", "all parts are read again")
+        self.assertFalse(browser.is_shown("section:has(#mailboxes) .problem"))
+
     def test_another_group_replaces_all_that_is_shown(self):
         group = self.group()
         group.run("put", "/lead/former", "1")

@@ -267,7 +267,8 @@ class Documents(Case):
     def test_status_is_that_of_the_command(self):
         (printed,) = self.run_.lines("status")
         document = self.web.document("status")
-        self.assertEqual(list(document), list(printed))
+        self.assertEqual(list(document), list(printed) + ["more"])
+        self.assertIs(document["more"], False)
         for name in ("owner", "sessions", "host", "pushes", "calls", "revision", "activities"):
             self.assertEqual(document[name], printed[name], name)
         self.assertEqual(document["owner"]["role"], "main")

@@ -5,9 +5,27 @@ package import ProgramOutput
 
 // The documents. Each has the revision of the group that it shows, and at most ``GroupReports/pageCount`` elements in a list.
 extension GroupReports {
-    /// The document of `status --json`.
+    /// The document of `status --json`, and `more`: true if one of its lists has more elements than the document.
     package func status() async throws(Failure) -> JSONObject {
-        try await read { group, context in try await StatusOverview(of: group, in: context).json }
+        try await read { group, context in
+            var document: JSONObject = [:]
+            var hasMore = false
+            for (name, value) in try await StatusOverview(of: group, in: context).json.members {
+                guard case .array(let values) = value else {
+                    document.append(name, value)
+                    continue
+                }
+                let objects = values.compactMap { value -> JSONObject? in
+                    if case .object(let object) = value { object } else { nil }
+                }
+                // The lists share the document.
+                let listed = Self.beginning(of: objects, byteCount: Self.listByteCount / 4) { $0 }
+                hasMore = hasMore || listed.count < values.count
+                document.append(name, .array(listed))
+            }
+            document.append("more", .flag(hasMore))
+            return document
+        }
     }
 
     /// `revision waiting taken messages[]{callID,revision,taken,after,before} more`: the messages that wait to be acknowledged,
@@ -160,10 +178,14 @@ extension GroupReports {
     }
 
     /// Returns as many of the first elements as a document may have.
-    private static func beginning<Element>(of elements: [Element], json: (Element) -> JSONObject) -> [JSONValue] {
+    ///
+    /// - Parameter byteCount: The most bytes of the list, of which the last element may pass it.
+    static func beginning<Element>(
+        of elements: some Sequence<Element>, byteCount limit: Int = listByteCount, json: (Element) -> JSONObject
+    ) -> [JSONValue] {
         var listed: [JSONValue] = []
         var byteCount = 0
-        for element in elements.prefix(pageCount) where byteCount < listByteCount {
+        for element in elements.prefix(pageCount) where byteCount < limit {
             let object = json(element)
             byteCount += object.line.utf8.count
             listed.append(.object(object))
