@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from sharedcore import Group as Store, Operation
+from sharedcore import Group as Store, Main, Operation
 from test_requests import CORE, HOSTILE, Case, until
 from web import Web
 
@@ -85,6 +85,14 @@ class Browser:
 
 
 @unittest.skipUnless(shutil.which("chromium"), "chromium is not installed")
+class ReportingCore:
+    def start(self, context):
+        self.context = context
+
+    def stop(self, request):
+        pass
+
+
 class Page(Case):
     def page(self, group, *arguments):
         """A server of the group, and a browser in which its page is live."""
@@ -201,6 +209,32 @@ class Page(Case):
         browser.ask("window.fetch = fetchOfAll; 0")
         until(lambda: browser.text("#state") == "live", "all parts are read again")
         self.assertFalse(browser.is_shown("section:has(#mailboxes) .problem"))
+
+    def former_owner(self, group, problems):
+        """A session of this process that has owned, and has reported so many problems meanwhile; and its Main."""
+        store = Store(group.path + "/groups/try", role="main", name="reporter")
+        self.addCleanup(store.close)
+        core = ReportingCore()
+        main = Main(store, lambda: core)
+        self.addCleanup(main.close)
+        main.wait_until_started(60)
+        for number in range(problems):
+            core.context.report(f"problem {number}")
+        return store, main
+
+    def test_the_last_entry_of_a_session_stays_the_last(self):
+        group = self.group()
+        _, main = self.former_owner(group, 300)
+        main.close()
+        _, browser = self.page(group)
+        last = lambda: browser.ask(
+            "[...document.querySelectorAll('#sessions tbody tr')].find(r => r.textContent.includes('reporter')).cells[7].textContent")
+        until(lambda: last().startswith("released "), "the last entry")
+        browser.click("#earlier")
+        until(lambda: browser.count("#events tbody tr") > 300, "the earlier entries")
+        group.run("put", "later", "1")
+        until(lambda: "later" in browser.text("#keys"), "it was read again")
+        self.assertTrue(last().startswith("released "), last())
 
     def test_another_group_replaces_all_that_is_shown(self):
         group = self.group()
