@@ -494,7 +494,7 @@ class Actions(Case):
         self.assertEqual(self.act(web, "end-session", f"?session={session}").status, 409)
         reasons = self.operated(group)
         self.assertIn(f"asks the owner, epoch {epoch}, to hand over", reasons[0])
-        self.assertIn(f"ends session {session}", reasons[1])
+        self.assertIn(f"asks session {session} to end: main", reasons[1])
         self.assertEqual(len(reasons), 2)
         self.assertTrue(group.lines("check")[-1]["ok"])
 
@@ -547,6 +547,25 @@ class Actions(Case):
         self.assertEqual(self.act(web, "pause-host").status, 200)
         fields = {**web.secrets, "Origin": "http://" + web.host, "X_SharedCore_Action": "resume-host"}
         self.assertEqual(web.request("POST", "/api/actions/resume-host", **fields).status, 400, "it names no incarnation")
+
+    def test_the_timeline_tells_of_no_end_that_was_not_tried(self):
+        """The process of another namespace cannot be opened, so it gets no signal."""
+        group = self.group()
+        main = subprocess.Popen(
+            ["unshare", "--fork", "--pid", "--kill-child", PROGRAMS + "/sharedcore", "main"], env=group.environment,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.addCleanup(main.communicate)
+        self.addCleanup(main.kill)
+        until(lambda: group.lines("status")[0]["owner"], "it owns")
+        web = self.allowed(group)
+        status = web.document("status")
+        session = status["sessions"][0]["id"]
+        for name, query in (("end-session", f"?session={session}"), ("hand-over", f"?epoch={status['owner']['epoch']}")):
+            answer = self.act(web, name, query)
+            self.assertEqual(answer.status, 503, answer.body)
+            self.assertIn(f"session {session} is not ended: ", answer.json["error"])
+        self.assertEqual(self.operated(group), [])
+        self.assertIsNone(main.poll())
 
     def test_an_action_starts_no_hub(self):
         group = self.group(SHAREDCORE_BACKEND="zmq")

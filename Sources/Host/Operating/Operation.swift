@@ -263,7 +263,7 @@ struct Operator: Sendable {
         }
         let isEnded = try await end(
             session, isForced: isForced,
-            "ends session \(session.id): \(session.role) “\(session.name)”, pid \(session.process.pid)")
+            "asks session \(session.id) to end: \(session.role) “\(session.name)”, pid \(session.process.pid)")
         return receipt(of: session, isEnded, event: "ended", "Session \(session.id) has ended", more: [:])
     }
 
@@ -290,7 +290,8 @@ struct Operator: Sendable {
     /// Sends SIGTERM, or SIGKILL if forced, to the process of a session.
     ///
     /// - Parameters:
-    ///   - sentence: What the timeline tells of it, in a commit immediately before the signal.
+    ///   - sentence: What the timeline tells of it, in a commit immediately before the signal: when the process is open,
+    ///     and the kernel has proven that it has the session. Where no signal is sent after all, another entry says so.
     ///   - condition: What must hold in that commit, so that what was read before is still so. Otherwise nothing is
     ///     signalled.
     /// - Returns: Whether the session has ended in time.
@@ -302,7 +303,7 @@ struct Operator: Sendable {
             throw CommandFailure(.unavailable, "session \(id) is one of another machine: end it there")
         }
         guard process != .current else { throw CommandFailure(.no, "session \(id) is this process's own") }
-        let failure = Mutex<SharedCoreError?>(nil)
+        let noting = Mutex<Result<Void, SharedCoreError>?>(nil)
         let outcome = await LocalProcessControl().signal(isForced ? .kill : .terminate, to: process) {
             guard let prover = group as? any SessionProver else {
                 return "the backend does not prove which process has a session"
@@ -310,15 +311,20 @@ struct Operator: Sendable {
             if let doubt = await prover.doubt(that: process, has: id) { return doubt }
             do throws(SharedCoreError) {
                 try await commitNote(sentence + (isForced ? ", by SIGKILL" : ""), requiring: condition)
+                noting.withLock { $0 = .success(()) }
                 return nil
             } catch {
-                failure.withLock { $0 = error }
+                noting.withLock { $0 = .failure(error) }
                 return error.sentence
             }
         }
-        if let failure = failure.withLock({ $0 }) { throw failure }
-        try await Timeline(group).trim()
-        if case .impossible(let reason) = outcome {
+        let isNoted = try noting.withLock { try $0?.get() } != nil
+        switch outcome {
+        case .signalled: try await Timeline(group).trim()
+        case .gone:
+            if isNoted { try await note("did not signal the process of session \(id), which had ended") }
+        case .impossible(let reason):
+            if isNoted { try await note("did not signal the process of session \(id): \(reason)") }
             throw CommandFailure(.unavailable, "session \(id) is not ended: \(reason)")
         }
         let deadline = clock.now().advanced(by: timeout)
