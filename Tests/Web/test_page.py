@@ -236,6 +236,31 @@ class Page(Case):
         until(lambda: "later" in browser.text("#keys"), "it was read again")
         self.assertTrue(last().startswith("released "), last())
 
+    def bars(self, browser, kind):
+        """Where the bars of a kind begin and end in the lanes, and the name of their lane."""
+        return browser.ask(
+            f"[...document.querySelectorAll('#lanes rect.{kind}')].map(r => [Number(r.getAttribute('x')), "
+            "Number(r.getAttribute('x')) + Number(r.getAttribute('width')), "
+            "document.getElementById('names').children[Math.floor((Number(r.getAttribute('y')) + 9) / 34)].textContent])")
+
+    def test_an_owner_older_than_the_entries_has_a_bar(self):
+        group = self.group()
+        _, main = self.former_owner(group, 300)
+        _, browser = self.page(group)
+        width = lambda: float(browser.ask("document.getElementById('lanes').getAttribute('width')"))
+        until(lambda: self.bars(browser, "own") and self.bars(browser, "own")[0][1] == width(), "the bar of the owner")
+        for kind in ("own", "core"):
+            ((start, end, name),) = self.bars(browser, kind)
+            self.assertEqual((start, end), (0, width()), kind)
+            self.assertIn("reporter", name)
+        self.assertNotIn("acquired", browser.text("#events"))
+        # Its beginning is shown with the entries before.
+        browser.click("#earlier")
+        until(lambda: self.bars(browser, "own")[0][0] > 0, "the bar begins with the entry")
+        main.close()
+        until(lambda: "released" in browser.text("#events"), "it has released")
+        until(lambda: self.bars(browser, "own")[0][1] < width(), "the bar ends with the entry")
+
     def test_another_group_replaces_all_that_is_shown(self):
         group = self.group()
         group.run("put", "/lead/former", "1")
