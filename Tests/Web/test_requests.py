@@ -748,7 +748,8 @@ class Streams(Case):
         self.assertEqual(stream.head.headers["content-type"], "text/event-stream; charset=utf-8")
         self.assertGreater(len(expected), 20)
 
-    def test_every_change_is_told_within_half_a_second(self):
+    def test_every_change_is_told_within_two_seconds(self):
+        """A busy machine is not to fail it; measure.py has the goal, half a second."""
         group = self.group()
         web = Web(group)
         web.sign_in()
@@ -758,7 +759,7 @@ class Streams(Case):
             revision = group.lines("put", "key", str(number))[0]["revision"]
             told = time.monotonic()
             until(lambda: stream.last >= revision, "the change")
-            self.assertLess(time.monotonic() - told, 2, "a busy machine is not to fail it; the goal is 0.5 s")
+            self.assertLess(time.monotonic() - told, 2)
 
     def test_another_group_resets(self):
         group = self.group()
