@@ -129,6 +129,7 @@ class Page(Case):
         self.assertIn("coreStarted", part("events"))
         self.assertIn("sharedcore main", part("sessions"))
         self.assertIn("1 waiting", part("push-counts"))
+        self.assertRegex(browser.text("#waiting"), r"pushed.*\d s.*waits: no host serves")
         self.assertIn("waiting&lt;b&gt;", part("inbox"))
         self.assertIn("&lt;img src=x onerror=alert(1)&gt;", part("calls"))
         self.assertIn("jobs", part("mailboxes"))

@@ -371,6 +371,45 @@ class Documents(Case):
         for key in (".sharedcore/host", ".sharedcore/tenure", ".sharedcore/ownership/owner"):
             self.assertEqual(self.web.get("/api/entry?key=" + key).status, 404)
 
+    def test_each_push_says_why_it_waits(self):
+        group = self.group(
+            SHAREDCORE_EXECUTOR_COMMAND="/bin/sleep 60", SHAREDCORE_EXECUTOR_LIMIT="1", SHAREDCORE_PUSH_ROUTES="call=main",
+            SHAREDCORE_EXECUTOR_RETRYDELAY="1h")
+        group.run("push", "first", "--account", "me@example.org")
+        group.run("push", "ringing", "--type", "call")
+        web = Web(group)
+        web.sign_in()
+        pushes = lambda: {p["callID"]: p for p in web.document("pushes")["pushes"]}
+        state = lambda name: (lambda p: p and (p["event"], p["waitsFor"], p["pid"] is not None))(pushes().get(name))
+        self.assertEqual(state("first"), ("waiting", "host", False))
+        self.assertEqual((pushes()["first"]["account"], pushes()["ringing"]["route"]), ("me@example.org", "main"))
+        self.assertEqual(state("ringing"), ("waiting", "main", False))
+        for push in pushes().values():
+            age = datetime.datetime.now(datetime.timezone.utc) - datetime.datetime.fromisoformat(push["since"])
+            self.assertLess(abs(age.total_seconds()), 30, push)
+        host = group.start("serve", stderr=subprocess.DEVNULL)
+        until(lambda: state("first") == ("taken", None, True), "an Executor handles it")
+        for name in ("second", "third"):
+            group.run("push", name)
+        # One more is in the host's hand; the others wait in the queue.
+        until(lambda: state("second") == ("taken", "executor", False), "it waits for its turn")
+        self.assertEqual(state("third"), ("waiting", "executor", False))
+        group.run("push", "--pause")
+        until(lambda: state("third") == ("waiting", "pause", False), "the host is paused")
+        # The Executor fails, and the push is tried again later.
+        os.kill(pushes()["first"]["pid"], signal.SIGKILL)
+        until(lambda: state("first") == ("taken", "retry", False), "it is tried again")
+        first = pushes()["first"]
+        left = datetime.datetime.fromisoformat(first["retryAt"]) - datetime.datetime.now(datetime.timezone.utc)
+        self.assertAlmostEqual(left.total_seconds(), 3600, delta=60 * 20)
+        self.assertEqual((first["failures"], "9" in first["reason"]), (1, True), first)
+        # As the command lists them.
+        self.assertEqual(web.document("pushes")["pushes"], group.lines("push", "--list"))
+        text = group.run("push", "--list").stdout
+        for sentence in ("waits: the host is paused", "waits for a Main", "is tried again in "):
+            self.assertIn(sentence, text)
+        host.terminate()
+
     def test_reading_leaves_no_trace(self):
         before = self.run_.lines("status")[0]
         self.web.document("status")

@@ -35,6 +35,32 @@ package struct MainPushQueue: Sendable {
         MainPushRecord(push: push, end: clock.now().advanced(by: lifetime), bootID: clock.bootID).bytes
     }
 
+    /// A push that waits for a Main or that a Main has in hand.
+    package struct Listed: Hashable, Sendable {
+        /// Nil when this version cannot read it.
+        package let push: Push?
+        /// When its time ends; nil if that belongs to another boot.
+        package let end: BootInstant?
+        /// The session that has it in hand.
+        package let holder: SessionID?
+    }
+
+    /// Returns the pushes, the oldest first.
+    ///
+    /// - Parameter limit: The most pushes.
+    /// - Returns: The pushes, and how many there are.
+    package func list(limit: Int) async throws(SharedCoreError) -> (pushes: [Listed], count: Int) {
+        let contents = try await mailbox.contents()
+        let all = contents.taken + contents.waiting
+        let pushes = all.prefix(limit).map { item, message in
+            let record = MainPushRecord(message.value)
+            return Listed(
+                push: record?.push, end: record.flatMap { $0.bootID == clock.bootID ? $0.end : nil },
+                holder: contents.items[item]?.take?.origin)
+        }
+        return (pushes, all.count)
+    }
+
     /// Takes a push for the Main that owns under an epoch. A push past its end is removed instead.
     ///
     /// - Returns: The push; nil if there is none that this version can read.

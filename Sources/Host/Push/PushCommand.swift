@@ -10,12 +10,12 @@ struct PushCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "push", abstract: "Tell the host that a push came.",
         usage:
-            "sharedcore push [<options>] <call-id>\nsharedcore push --given-up | --retry | --pause | --resume\nsharedcore push --drop <call-id>",
+            "sharedcore push [<options>] <call-id>\nsharedcore push --list | --given-up | --retry | --pause | --resume\nsharedcore push --drop <call-id>",
         discussion: HelpPage.text(
             """
             The push is kept in the group until an Executor has dealt with it, also while no host (“sharedcore serve”) \
             runs; one of a type that push.routes routes to Main, until a Main has dealt with it or inbox.lifetime is over. \
-            --given-up lists those that were given up, each with its reason; --retry puts them among the others again, as many \
+            --list lists the pushes that wait or are in hand, with the reason why each waits; --given-up those that were given up, each with its reason; --retry puts them among the others again, as many \
             as push.capacity leaves room for; --drop forgets those of a call-id. --pause keeps the host from starting \
             Executors, so that pushes wait, until --resume, also over a restart of it; Executors that run go on.
             """,
@@ -41,6 +41,9 @@ struct PushCommand: HostCommand {
         completion: .file())
     var payload: String?
 
+    @Flag(help: "List the pushes that wait or are in hand, and why they wait.")
+    var list = false
+
     @Flag(help: "Try again the pushes that were given up.")
     var retry = false
 
@@ -58,8 +61,11 @@ struct PushCommand: HostCommand {
 
     /// The given flags that do something other than a push.
     private var acts: [String] {
-        [("--retry", retry), ("--given-up", givenUp), ("--drop", drop), ("--pause", pause), ("--resume", resume)]
-            .filter { $0.1 }.map { $0.0 }
+        [
+            ("--list", list), ("--retry", retry), ("--given-up", givenUp), ("--drop", drop), ("--pause", pause),
+            ("--resume", resume),
+        ]
+        .filter { $0.1 }.map { $0.0 }
     }
 
     func validate() throws {
@@ -80,7 +86,8 @@ struct PushCommand: HostCommand {
     }
 
     func run(in context: CommandContext) async throws {
-        if givenUp { return try await list(in: context) }
+        if list { return try await listPending(in: context) }
+        if givenUp { return try await listGivenUp(in: context) }
         if let operation {
             let receipt = try await context.perform(operation, for: "push")
             return try await context.output.confirm(text: receipt.text, json: receipt.json)
@@ -110,7 +117,19 @@ struct PushCommand: HostCommand {
         return resume ? .resumeHost : nil
     }
 
-    private func list(in context: CommandContext) async throws {
+    private func listPending(in context: CommandContext) async throws {
+        try await context.withReader(for: "push") { group in
+            let queue = try context.resolution.pushQueue(of: group)
+            let overview = try await PushOverview(of: queue, host: try await HostOverview(of: group))
+            for row in overview.rows {
+                try await context.output.emit(
+                    data: overview.columns(of: row).map { ValueText.oneLine($0) }.joined(separator: "\t"),
+                    json: overview.json(of: row))
+            }
+        }
+    }
+
+    private func listGivenUp(in context: CommandContext) async throws {
         try await context.withReader(for: "push") { group in
             for record in try await context.resolution.pushQueue(of: group).givenUp() {
                 let (push, reason) = (record.push, record.lastFailure ?? "")

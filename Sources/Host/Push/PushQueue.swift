@@ -202,6 +202,13 @@ struct PushQueue: Sendable {
         }
     }
 
+    /// Returns when a push for Main came whose time ends at an instant, by the present lifetime; nil if the lifetime has
+    /// changed since then, so that this is not known.
+    func start(ofPushUntil end: BootInstant, at now: BootInstant) -> BootInstant? {
+        let (start, isEarlier) = end.nanoseconds.subtractingReportingOverflow(lifetime.clampedNanoseconds)
+        return isEarlier || start > now.nanoseconds ? nil : BootInstant(nanoseconds: start)
+    }
+
     /// How long ago a push came.
     func age(of record: PushRecord) -> Duration? {
         record.age(at: clock.now(), in: clock.bootID)

@@ -5,9 +5,9 @@ internal import SharedCoreConfiguration
 
 /// The host of a group and its pushes, as `status` shows them.
 struct HostOverview: Sendable {
-    private let record: HostRecord?
+    let record: HostRecord?
     private let count: PushQueue.Count
-    private let pause: HostPause?
+    let pause: HostPause?
 
     init(of group: any SharedStore) async throws(SharedCoreError) {
         // Listing the sessions ends the sessions of dead processes, and removes their records.

@@ -15,12 +15,25 @@ struct HostRecord: Codable, Hashable, Sendable {
         let pid: Int32
     }
 
+    /// A push that waits for its next attempt.
+    struct Retry: Codable, Hashable, Sendable {
+        /// The most of them in a record; the next ones come first.
+        static let count = 100
+
+        let callID: String
+        /// When its next attempt begins, in nanoseconds of the boot clock, and the boot id of that clock.
+        let at: UInt64
+        let bootID: String
+    }
+
     let pid: Int32
     /// How many Executors may run at once.
     var limit: Int
     var executors: [Executor] = []
     /// How many pushes wait for their next attempt.
     var retrying = 0
+    /// The next of them; nil in the record of an earlier version.
+    var retries: [Retry]?
     var warningMs: UInt64
     var budgetMs: UInt64
     var memoryBytes: UInt64?

@@ -35,7 +35,10 @@ actor PushHost {
     private var executors: [Int: Running] = [:]
     private var busyOwner = BusyOwner()
     private var startCount = 0
-    private var retrying = 0
+    /// The pushes that wait for their next attempt, by a number for each.
+    private var retries: [Int: HostRecord.Retry] = [:]
+    private var retryCount = 0
+    private let clock = SystemClock()
     /// True while no Executor is started.
     private(set) var isPaused = false
     /// The error with which the host cannot go on.
@@ -129,7 +132,9 @@ actor PushHost {
             HostRecord.Executor(callID: $0.callID.text, pid: $0.process.process.pid)
         }
         .sorted { $0.pid < $1.pid }
-        record.retrying = retrying
+        record.retrying = retries.count
+        record.retries = retries.values.sorted { ($0.at, $0.callID) < ($1.at, $1.callID) }
+            .prefix(HostRecord.Retry.count).map(\.self)
         return record
     }
 
@@ -227,10 +232,13 @@ actor PushHost {
                 }
                 guard isOurs else { return }
             }
-            retrying += 1
+            retryCount += 1
+            let number = retryCount
+            retries[number] = HostRecord.Retry(
+                callID: record.callID, at: clock.now().advanced(by: pause).nanoseconds, bootID: "\(clock.bootID)")
             tell(.postponed(callID: record.callID, failures: record.failures, pause: pause, reason: end.reason))
             await stopping.pause(pause)
-            retrying -= 1
+            retries[number] = nil
             guard await slots.take() else { return }
         }
     }

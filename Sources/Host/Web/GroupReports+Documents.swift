@@ -70,16 +70,22 @@ extension GroupReports {
         }
     }
 
-    /// `revision waiting taken givenUp forMain failures[] more`; a failure as `push --given-up --json` prints it.
+    /// `revision waiting taken givenUp forMain paused pushes[] failures[] more`: a push as `push --list --json` prints it, and
+    /// a failure as `push --given-up --json` does.
     package func pushes() async throws(Failure) -> JSONObject {
         try await read { group, context in
             let queue = try context.resolution.pushQueue(of: group)
             let failures = try await queue.givenUp()
             var document: JSONObject = ["revision": try await group.revisionNow()]
-            for (name, value) in try await HostOverview(of: group).pushes.members { document.append(name, value) }
+            let host = try await HostOverview(of: group)
+            for (name, value) in host.pushes.members { document.append(name, value) }
+            let overview = try await PushOverview(of: queue, host: host, limit: Self.pageCount)
+            let pushes = Self.beginning(of: overview.rows, byteCount: Self.listByteCount / 2) { overview.json(of: $0) }
+            document.append("pushes", .array(pushes))
             let listed = Self.beginning(of: failures) { $0.givenUpJSON }
             document.append("failures", .array(listed))
-            document.append("more", .flag(listed.count < failures.count))
+            let isCut = overview.isCut || pushes.count < overview.rows.count
+            document.append("more", .flag(isCut || listed.count < failures.count))
             return document
         }
     }
