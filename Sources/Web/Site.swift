@@ -120,6 +120,9 @@ final class Site: Sendable {
     ) async throws(GroupReports.Failure) -> JSONObject? {
         switch request.path {
         case "/api/status": return try await reports.status()
+        case "/api/sessions":
+            let after = request.query["after"].flatMap { UInt64($0) }.map { SessionID(rawValue: $0) }
+            return try await reports.sessions(after: after)
         case "/api/inbox": return try await reports.inbox()
         case "/api/calls": return try await reports.calls()
         case "/api/pushes": return try await reports.pushes()

@@ -17,6 +17,7 @@ import threading
 import time
 import unittest
 
+from sharedcore import Executor, Group as Store
 from web import Group, Web, until
 
 PROGRAMS = os.environ["PROGRAMS"]
@@ -24,7 +25,7 @@ OWNER = os.path.abspath(os.path.dirname(__file__)) + "/owner.py"
 CORE = f"{sys.executable} {os.path.abspath(os.path.dirname(__file__))}/core.py"
 HOSTILE = "<script>alert(1)</script>\u202e\"'&"
 DOCUMENTS = [
-    "status", "inbox", "calls", "pushes", "mailboxes", "check", "timeline", "store", "store?prefix=.sharedcore", "groups",
+    "status", "sessions", "inbox", "calls", "pushes", "mailboxes", "check", "timeline", "store", "store?prefix=.sharedcore", "groups",
     "memory",
 ]
 
@@ -370,6 +371,42 @@ class Documents(Case):
         self.assertEqual(self.web.document("store?prefix=.sharedcore")["children"], [])
         for key in (".sharedcore/host", ".sharedcore/tenure", ".sharedcore/ownership/owner"):
             self.assertEqual(self.web.get("/api/entry?key=" + key).status, 404)
+
+    def test_each_session_says_what_it_has_in_hand(self):
+        group = self.group(SHAREDCORE_CORE_COMMAND=CORE)
+        main = group.start("main", stderr=subprocess.DEVNULL)
+        until(lambda: group.lines("inbox") and group.lines("calls"), "the core has delivered and begun a call")
+        for number in range(3):
+            group.run("mailbox", "send", "jobs", str(number), "--queue")
+        with Store(group.path + "/groups/try", name="consumer") as store:
+            held = [store.mailbox(f".sharedcore/mailboxes/{self.directory(store)}/queue/jobs").take(10) for _ in range(2)]
+            self.assertNotIn(None, held)
+            web = Web(group)
+            web.sign_in()
+            rows = {s["name"]: s for s in web.document("sessions")["sessions"]}
+            self.assertEqual(rows["consumer"]["outstanding"], {"inbox": 0, "mailboxes": 2, "pushes": 0})
+            (mailbox,) = web.document("mailboxes")["mailboxes"]
+            self.assertEqual((mailbox["waiting"], mailbox["taken"]), (1, 2))
+            self.assertEqual(mailbox["consumers"], [{"session": str(store.session), "taken": 2}])
+            owner = rows["sharedcore main"]
+            last = [r for r in group.lines("timeline") if r["pid"] == main.pid][-1]
+            self.assertEqual((owner["last"]["event"], owner["last"]["revision"]), (last["event"], last["revision"]))
+            # An Executor takes the message and does not acknowledge it: a Maildir's message by its program.
+            executor = Store(group.path + "/groups/try", role="executor", name="reader")
+            self.addCleanup(executor.close)
+            with Executor(executor, lambda: None) as asking:
+                result = asking.message("waiting<b>", timeout=30)
+                rows = {s["name"]: s for s in web.document("sessions")["sessions"]}
+                self.assertEqual(rows["reader"]["outstanding"], {"inbox": 1, "mailboxes": 0, "pushes": 0})
+                (message,) = web.document("inbox")["messages"]
+                self.assertEqual((message["taken"], message["takenBy"]), (True, str(executor.session)))
+                result.acknowledge()
+                rows = {s["name"]: s for s in web.document("sessions")["sessions"]}
+                self.assertEqual(rows["reader"]["outstanding"]["inbox"], 0)
+
+    def directory(self, store):
+        """The part of the keys of mailboxes that names the directory of the commands' ones."""
+        return store.list(".sharedcore/mailboxes/").entries[0].key.split("/")[2]
 
     def test_each_push_says_why_it_waits(self):
         group = self.group(

@@ -103,8 +103,11 @@ public struct Inbox: Sendable {
         package let callID: CallID
         /// The revision at which it was stored.
         package let revision: Revision
+        /// The session that has it in hand; nil if it can be taken.
+        package let takenBy: SessionID?
+
         /// True if a participant has it in hand.
-        package let isTaken: Bool
+        package var isTaken: Bool { takenBy != nil }
     }
 
     /// Returns the messages that wait to be acknowledged, the oldest first, without those that this version cannot
@@ -112,7 +115,7 @@ public struct Inbox: Sendable {
     package func unacknowledged() async throws(SharedCoreError) -> [Unacknowledged] {
         try await mailbox.contents().items.values.compactMap { item -> Unacknowledged? in
             guard let message = item.message, let callID = InboxCoding.callID(of: message) else { return nil }
-            return Unacknowledged(callID: callID, revision: message.creationRevision, isTaken: item.take != nil)
+            return Unacknowledged(callID: callID, revision: message.creationRevision, takenBy: item.take?.origin)
         }.sorted { $0.revision < $1.revision }
     }
 

@@ -28,7 +28,7 @@ extension GroupReports {
         }
     }
 
-    /// `revision waiting taken messages[]{callID,revision,taken,after,before} more`: the messages that wait to be acknowledged,
+    /// `revision waiting taken messages[]{callID,revision,taken,takenBy,after,before} more`: the messages that wait to be acknowledged,
     /// the oldest first, without sender and text. A message has no time of its own: `after` and `before` are those of the
     /// entries of the timeline around it, or null.
     package func inbox() async throws(Failure) -> JSONObject {
@@ -47,7 +47,8 @@ extension GroupReports {
                 while next < records.count, records[next].revision <= message.revision { next += 1 }
                 return [
                     "callID": .text(message.callID.text), "revision": .natural(message.revision.rawValue),
-                    "taken": .flag(message.isTaken), "after": time(next - 1), "before": time(next),
+                    "taken": .flag(message.isTaken), "takenBy": .optional(message.takenBy?.description),
+                    "after": time(next - 1), "before": time(next),
                 ]
             }
             return [
@@ -90,7 +91,7 @@ extension GroupReports {
         }
     }
 
-    /// `revision mailboxes[]{directory,kind,name,waiting,taken} more`.
+    /// `revision mailboxes[]{directory,kind,name,waiting,taken,consumers[]{session,taken}} more`.
     package func mailboxes() async throws(Failure) -> JSONObject {
         try await read { group, _ in
             let snapshot = try await group.list(MailboxTable.prefix)
@@ -201,7 +202,7 @@ extension GroupReports {
 }
 
 extension SharedStore {
-    fileprivate func revisionNow() async throws(SharedCoreError) -> JSONValue {
+    func revisionNow() async throws(SharedCoreError) -> JSONValue {
         .natural(try await list(.ownership).revision.rawValue)
     }
 }

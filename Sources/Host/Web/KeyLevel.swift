@@ -60,11 +60,20 @@ struct MailboxTable {
         let name: String
         var waiting = 0
         var taken = 0
+        /// How many messages each session has in hand.
+        var consumers: [SessionID: Int] = [:]
+
+        /// The most consumers that a row lists.
+        private static let consumerCount = 20
 
         var json: JSONObject {
             [
                 "directory": .text(directory), "kind": .text(kind), "name": .text(name),
                 "waiting": .integer(Int64(waiting)), "taken": .integer(Int64(taken)),
+                "consumers": .array(
+                    consumers.sorted { $0.key < $1.key }.prefix(Self.consumerCount).map { session, count in
+                        .object(["session": .text(session.description), "taken": .integer(Int64(count))])
+                    }),
             ]
         }
     }
@@ -93,6 +102,7 @@ struct MailboxTable {
             case "t":
                 rows[place].taken += 1
                 rows[place].waiting -= 1
+                rows[place].consumers[entry.origin, default: 0] += 1
             default: break
             }
         }
