@@ -91,22 +91,23 @@ final class Access: Sendable {
     /// True if a request comes from the page, or from a person that opens it, according to the browser's headers.
     func isOwn(_ request: WebRequest) -> Bool {
         if let origin = request["origin"], origin != "http://\(request["host"] ?? "")" { return false }
+        // The pages alone have nothing of the group.
+        let isPage = request.method == "GET" && ["/", PlainPage.path].contains(request.path)
         switch request["sec-fetch-site"] {
         case nil, "same-origin": return true
         // A person has typed the address, or opened it from another program.
-        case "none": return request.path == "/"
-        // A person has followed a link. The page alone has nothing of the group.
+        case "none": return isPage
+        // A person has followed a link.
         default:
-            return request.path == "/" && request["sec-fetch-mode"] == "navigate"
-                && request["sec-fetch-dest"] == "document"
+            return isPage && request["sec-fetch-mode"] == "navigate" && request["sec-fetch-dest"] == "document"
         }
     }
 
-    /// Exchanges the token.
+    /// Exchanges a token.
     ///
-    /// - Returns: The key, and the header field that sets the cookie; nil if the token is wrong, used or expired.
-    func exchange(_ request: WebRequest) -> (key: String, cookie: String)? {
-        guard let given = request["x-sharedcore-token"] else { return nil }
+    /// - Returns: The key, and the header field that sets the cookie; nil for a token that is not valid, or not any more.
+    func exchange(_ given: String?) -> (key: String, cookie: String)? {
+        guard let given else { return nil }
         let session = (cookie: Self.secret(), key: Self.secret())
         let now = clock.now()
         let isAdmitted = state.withLock { state in
@@ -120,8 +121,10 @@ final class Access: Sendable {
     }
 
     /// True if a request has the cookie and the key.
-    func admits(_ request: WebRequest) -> Bool {
-        guard let session = state.withLock({ $0.session }), let key = request["x-sharedcore-key"] else { return false }
+    ///
+    /// - Parameter key: The key that the request has.
+    func admits(_ request: WebRequest, key: String?) -> Bool {
+        guard let session = state.withLock({ $0.session }), let key else { return false }
         let cookies = (request["cookie"] ?? "").split(separator: ";").map { $0.drop { $0 == " " } }
         // A server of another user can set a cookie of this name beside ours, for a path of its own.
         let own = cookies.filter { $0.hasPrefix(cookieName + "=") }

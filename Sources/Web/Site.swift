@@ -25,10 +25,11 @@ final class Site: Sendable {
         let access = Access(at: listener)
         let streams = ChangeStreams(of: reports)
         let rules = RequestServer.Rules(
-            terminator: Array("\r\n\r\n".utf8), requestByteCount: Self.requestByteCount, peerCount: Self.peerCount,
+            terminator: WebRequest.terminator, requestByteCount: Self.requestByteCount, peerCount: Self.peerCount,
             timeout: .seconds(10), isPersistent: false, user: listener.port == nil ? FileStatus.currentUser : nil,
             tooLong: WebAnswer.problem(.tooLarge, "The head of the request is too long."),
-            busy: WebAnswer.problem(.unavailable, "Too many are connected."), unsentByteCount: Self.unsentByteCount)
+            busy: WebAnswer.problem(.unavailable, "Too many are connected."), unsentByteCount: Self.unsentByteCount,
+            bodyByteCount: WebRequest.bodyByteCount)
         server = try RequestServer.start(
             "web", at: listener, rules: rules,
             answer: { peer, head in await Self.answer(head, of: peer, access, reports, streams, allowsActions) },
@@ -60,20 +61,24 @@ final class Site: Sendable {
         }
         let action = request.path.hasPrefix(actionPath) ? String(request.path.dropFirst(actionPath.count)) : nil
         let method = action != nil || request.path == "/session" ? "POST" : "GET"
+        if request.path == PlainPage.path, request.method == "POST" {
+            return .init(await plainPage(for: request, access, reports))
+        }
         guard request.method == method else {
             return .init(WebAnswer.problem(.notAllowed, "Use \(method).", headers: ["Allow: \(method)"]))
         }
         switch request.path {
         case "/": return .init(WebAnswer.bytes(.ok, type: "text/html", body: WebAnswer.page))
+        case PlainPage.path: return .init(PlainPage.signIn())
         case "/session":
             // A browser says with every POST which page it comes from.
-            guard request["origin"] != nil, let session = access.exchange(request) else {
+            guard request["origin"] != nil, let session = access.exchange(request["x-sharedcore-token"]) else {
                 return .init(WebAnswer.problem(.forbidden, "The address is not valid, or not any more."))
             }
             let names = allowsActions ? GroupAction.names.map { JSONValue.text($0) } : []
             return .init(
                 WebAnswer.json(["key": .text(session.key), "actions": .array(names)], headers: [session.cookie]))
-        case _ where !access.admits(request):
+        case _ where !access.admits(request, key: request["x-sharedcore-key"]):
             return .init(WebAnswer.problem(.unauthorized, "Open the address that sharedcore web prints."))
         case _ where action != nil:
             return .init(await answer(request, to: allowsActions ? action : nil, reports))
@@ -88,6 +93,20 @@ final class Site: Sendable {
                 return .init(WebAnswer.problem(error.isInvalid ? .badRequest : .unavailable, error.message))
             }
         }
+    }
+
+    /// Answers the form of the page without a script: it has the token once, and then the key.
+    private static func plainPage(
+        for request: WebRequest, _ access: Access, _ reports: GroupReports
+    ) async -> [UInt8] {
+        guard request["origin"] != nil else { return PlainPage.signIn(.forbidden, problem: "The form has no origin.") }
+        if let key = request.form["key"], access.admits(request, key: key) {
+            return await PlainPage.tables(of: reports, key: key, headers: [])
+        }
+        guard let session = access.exchange(request.form["token"]) else {
+            return PlainPage.signIn(.forbidden, problem: "The token is not valid, or not any more.")
+        }
+        return await PlainPage.tables(of: reports, key: session.key, headers: [session.cookie])
     }
 
     private static let actionPath = "/api/actions/"

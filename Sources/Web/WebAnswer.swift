@@ -37,8 +37,11 @@ enum WebAnswer {
         guard let start = page.firstRange(of: "<\(element)>"), let end = page.firstRange(of: "</\(element)>") else {
             return "'none'"
         }
-        return "'sha256-\(Base64.encode(SHA256(of: page[start.upperBound..<end.lowerBound].utf8).digest))'"
+        return "'\(hash(of: String(page[start.upperBound..<end.lowerBound])))'"
     }
+
+    /// The hash of a script or a style, as a policy names it.
+    static func hash(of content: String) -> String { "sha256-\(Base64.encode(SHA256(of: content.utf8).digest))" }
 
     static func json(_ document: JSONObject, headers: [String] = []) -> [UInt8] {
         let line = document.line
@@ -54,16 +57,25 @@ enum WebAnswer {
         return bytes(status, type: "application/json", headers: headers, body: Array(document.line.utf8))
     }
 
-    static func bytes(_ status: Status, type: String, headers: [String] = [], body: [UInt8]) -> [UInt8] {
-        head(status, type: type, headers: headers + ["Content-Length: \(body.count)"]) + body
+    static func bytes(
+        _ status: Status, type: String, headers: [String] = [], body: [UInt8], policy: String = policy,
+        referrer: String = "no-referrer"
+    ) -> [UInt8] {
+        head(
+            status, type: type, headers: headers + ["Content-Length: \(body.count)"], policy: policy, referrer: referrer
+        )
+            + body
     }
 
-    /// Returns the head of an answer, with its empty line. Without a length the answer ends with the connection.
-    static func head(_ status: Status, type: String, headers: [String] = []) -> [UInt8] {
+    /// The head of an answer, with its empty line. Without a length the answer ends with the connection.
+    static func head(
+        _ status: Status, type: String, headers: [String] = [], policy: String = policy,
+        referrer: String = "no-referrer"
+    ) -> [UInt8] {
         let lines =
             ["HTTP/1.1 \(status.rawValue)", "Content-Type: \(type); charset=utf-8"] + headers + [
                 "Content-Security-Policy: \(policy)", "X-Content-Type-Options: nosniff", "X-Frame-Options: DENY",
-                "Referrer-Policy: no-referrer", "Cross-Origin-Opener-Policy: same-origin",
+                "Referrer-Policy: \(referrer)", "Cross-Origin-Opener-Policy: same-origin",
                 "Cross-Origin-Resource-Policy: same-origin", "Cache-Control: no-store", "Connection: close", "", "",
             ]
         return Array(lines.joined(separator: "\r\n").utf8)

@@ -1,7 +1,7 @@
-/// The head of a request of HTTP/1.1, without its last empty line.
+/// A request of HTTP/1.1: its head without its last empty line, and for a form its body.
 ///
-/// Folded lines, repeated fields of ``single`` and bodies are refused and not repaired, because proxies and servers
-/// read them differently.
+/// What proxies and servers are known to read in several ways is refused, not repaired: folded lines, repeated fields
+/// that decide something, bodies of anything but the form of ``PlainPage``.
 ///
 /// Source: RFC 9112, RFC 9110.
 struct WebRequest: Hashable, Sendable {
@@ -9,20 +9,49 @@ struct WebRequest: Hashable, Sendable {
     let path: String
     /// The fields of the query, decoded.
     let query: [String: String]
+    /// The fields of the form; empty where there is none.
+    let form: [String: String]
     private let fields: [String: String]
 
-    /// The fields that may occur only once in a request.
+    /// The bytes between the head and the body.
+    static let terminator = Array("\r\n\r\n".utf8)
+    /// The most bytes of a form.
+    private static let formByteCount = 512
+
+    /// The fields that may stand in a request once only.
     private static let single: Set = [
         "host", "origin", "cookie", "content-length", "transfer-encoding", "sec-fetch-site", "sec-fetch-mode",
         "sec-fetch-dest", "last-event-id", "x-sharedcore-token", "x-sharedcore-key",
-        "x-sharedcore-action",
+        "x-sharedcore-action", "content-type",
     ]
 
     /// Returns the value of a field by its name in lower case; nil if there is none.
     subscript(name: String) -> String? { fields[name] }
 
-    /// Nil for a head that is not well formed, and for a request with a body.
-    init?(_ head: [UInt8]) {
+    /// Returns how many bytes of a body follow a head; 0 for a request that may have none, which is then refused.
+    static func bodyByteCount(after head: [UInt8]) -> Int {
+        guard let request = WebRequest(head: head, body: nil), request.takesForm,
+            let count = request["content-length"].flatMap({ Int($0) }), (1...formByteCount).contains(count)
+        else { return 0 }
+        return count
+    }
+
+    private var takesForm: Bool {
+        method == "POST" && path == PlainPage.path && self["content-type"] == "application/x-www-form-urlencoded"
+    }
+
+    /// Nil for a head that is not well formed, and for a request with a body that is not the form.
+    ///
+    /// - Parameter request: The head, and where there is a body, an empty line and the body.
+    init?(_ request: [UInt8]) {
+        let end = request.firstRange(of: Self.terminator)
+        self.init(
+            head: Array(request[..<(end?.lowerBound ?? request.endIndex)]),
+            body: Array(request[(end?.upperBound ?? request.endIndex)...]))
+    }
+
+    /// - Parameter body: Nil if it is not known yet.
+    private init?(head: [UInt8], body: [UInt8]?) {
         guard let text = String(validating: head, as: UTF8.self),
             text.unicodeScalars.allSatisfy({
                 $0.value >= 0x20 && $0.value < 0x7f || "\t\r\n".unicodeScalars.contains($0)
@@ -56,10 +85,17 @@ struct WebRequest: Hashable, Sendable {
             guard fields[name] == nil || !Self.single.contains(name) else { return nil }
             fields[name] = String(decoding: value, as: UTF8.self)
         }
-        guard fields["host"] != nil, fields["transfer-encoding"] == nil, fields["content-length"] ?? "0" == "0" else {
-            return nil
-        }
+        guard fields["host"] != nil, fields["transfer-encoding"] == nil else { return nil }
         self.fields = fields
+        guard let body else {
+            form = [:]
+            return
+        }
+        guard fields["content-length"] ?? "0" == "\(body.count)",
+            let form = Self.query(Substring(decoding: body, as: UTF8.self))
+        else { return nil }
+        self.form = form
+        if !body.isEmpty, !takesForm { return nil }
     }
 
     /// Source: RFC 9110, section 5.6.2.

@@ -162,6 +162,94 @@ class Admission(Case):
             self.assertEqual(address, "http://www.w3.org", "the page loads nothing from outside")
 
 
+class WithoutScript(Case):
+    """The main tables as HTML, behind a form: cookie and key as for the documents, and each text of the group escaped."""
+
+    def post(self, web, form, **headers):
+        body = "&".join(f"{name}={value}" for name, value in form.items())
+        fields = {
+            "Origin": "http://" + web.host, "Content-Type": "application/x-www-form-urlencoded",
+            "Content-Length": str(len(body)), **headers}
+        return web.raw(web.head("POST", "/plain", {n.replace("_", "-"): v for n, v in fields.items()}) + body.encode())
+
+    def sign_in(self, web):
+        answer = self.post(web, {"token": web.token})
+        self.assertEqual(answer.status, 200, answer.body)
+        web.cookie = answer.headers["set-cookie"].split(";")[0]
+        web.key = re.search('name="key" value="([0-9a-f]{64})"', answer.body.decode()).group(1)
+        return answer.body.decode()
+
+    def test_a_form_takes_the_token_once(self):
+        web = Web(self.group())
+        form = web.request("GET", "/plain", Sec_Fetch_Site="none")
+        self.assertEqual(form.status, 200)
+        self.assertIn('<form method="post" action="/plain">', form.body.decode())
+        self.assertNotIn("key", re.sub("<style>.*?</style>", "", form.body.decode(), flags=re.S))
+        self.assertIn(b'href="/plain"', web.request("GET", "/").body)
+        # A browser sends no origin with a form under the policy “no-referrer”.
+        self.assertEqual(form.headers["referrer-policy"], "same-origin")
+        (style,) = re.findall("<style>(.*?)</style>", form.body.decode(), re.S)
+        digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+        self.assertEqual(
+            form.headers["content-security-policy"], f"default-src 'none'; style-src 'sha256-{digest}'; form-action 'self'; "
+            "base-uri 'none'; frame-ancestors 'none'")
+        for wrong in ({}, {"token": "0" * 64}, {"key": "0" * 64}):
+            self.assertEqual(self.post(web, wrong).status, 403, wrong)
+        for origin in (None, "null", "http://127.0.0.1:1", "http://evil.example"):
+            self.assertEqual(self.post(web, {"token": web.token}, Origin=origin).status, 403, origin)
+        self.assertEqual(self.post(web, {"token": web.token}, Sec_Fetch_Site="cross-site").status, 403)
+        self.assertEqual(self.post(web, {"token": web.token}, Host="evil.example").status, 421)
+        self.sign_in(web)
+        self.assertEqual(self.post(web, {"token": web.token}).status, 403)
+        # The cookie alone admits none, and neither does the key.
+        self.assertEqual(self.post(web, {}, Cookie=web.cookie).status, 403)
+        self.assertEqual(self.post(web, {"key": web.key}).status, 403)
+        self.assertEqual(self.post(web, {"key": web.key}, Cookie=web.cookie + "0").status, 403)
+        self.assertEqual(self.post(web, {"key": web.key}, Cookie=web.cookie).status, 200)
+        self.assertEqual(web.get("/api/status").status, 200)
+
+    def test_only_the_form_has_a_body(self):
+        web = Web(self.group())
+        for headers in (
+            {"Content-Type": "text/plain"}, {"Content-Type": None}, {"Content-Length": "1000"}, {"Content-Length": "+3"},
+            {"Content-Length": "-1"}, {"Transfer-Encoding": "chunked"},
+        ):
+            self.assertEqual(self.post(web, {"token": "x"}, **headers).status, 400, headers)
+        body = "token=" + web.token
+        for path in ("/", "/session", "/api/status"):
+            fields = {"Content-Type": "application/x-www-form-urlencoded", "Content-Length": str(len(body))}
+            self.assertEqual(web.raw(web.head("POST", path, fields) + body.encode()).status, 400, path)
+        # A body that comes later is waited for.
+        fields = {
+            "Origin": "http://" + web.host, "Content-Type": "application/x-www-form-urlencoded",
+            "Content-Length": str(len(body))}
+        with web.connect() as connection:
+            connection.sendall(web.head("POST", "/plain", fields) + body[:3].encode())
+            time.sleep(0.2)
+            connection.sendall(body[3:].encode())
+            self.assertEqual(connection.recv(12), b"HTTP/1.1 200")
+
+    def test_tables_have_what_a_run_has_made(self):
+        group = self.group(SHAREDCORE_CORE_COMMAND=CORE)
+        # A mark after a bracket makes one character of both.
+        hostile = "\u0301<img src=x onerror=alert(1)>\u0301\u202e\u001b[2J\"'&"
+        group.run("mailbox", "send", hostile, "1", "--queue")
+        group.run("push", "push<b>\u0301<i>")
+        group.start("main", stderr=subprocess.DEVNULL)
+        until(lambda: group.lines("inbox") and group.lines("calls"), "the core has delivered and begun a call")
+        page = self.sign_in(Web(group))
+        for text in (
+            "sharedcore main", "waiting&lt;b&gt;", "push&lt;b&gt;\u0301&lt;i&gt;", "call&lt;i&gt;", "<td>host</td>",
+            "\u0301&lt;img src=x onerror=alert(1)&gt;\u0301\\u{202E}\\u{1B}[2J&quot;&#39;&amp;",
+        ):
+            self.assertIn(text, page)
+        self.assertNotIn("SECRET", page)
+        elements = set(re.findall("<([a-z!][a-z0-9]*)", page))
+        self.assertEqual(elements, {
+            "!doctype", "html", "head", "meta", "title", "style", "body", "h1", "form", "p", "input", "button", "table",
+            "caption", "thead", "tr", "th", "tbody", "td"})
+
+
 class UnixSocket(Case):
     def test_serves_its_user_alone(self):
         group = self.group()

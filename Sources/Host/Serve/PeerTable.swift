@@ -6,6 +6,7 @@ struct PeerTable {
     /// A complete request.
     struct Request: Sendable {
         let peer: Int
+        /// Without its terminator, unless bytes follow it.
         let bytes: [UInt8]
     }
 
@@ -183,9 +184,13 @@ struct PeerTable {
             }
             return nil
         }
-        peers[key]?.received.removeSubrange(..<end.upperBound)
+        // The rest comes within the time of the request.
+        let last = end.upperBound + (rules.bodyByteCount?(Array(peer.received[..<end.lowerBound])) ?? 0)
+        guard peer.received.count >= last else { return nil }
+        peers[key]?.received.removeSubrange(..<last)
         peers[key]?.deadline = nil
         peers[key]?.stage = .answering
-        return Request(peer: key, bytes: Array(peer.received[..<end.lowerBound]))
+        let bytes = peer.received[..<(last > end.upperBound ? last : end.lowerBound)]
+        return Request(peer: key, bytes: Array(bytes))
     }
 }

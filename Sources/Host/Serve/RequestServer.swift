@@ -30,10 +30,13 @@ package final class RequestServer: Sendable {
         /// The maximum number of bytes that are kept for a peer while the kernel accepts none. Zero: an answer that the
         /// kernel does not accept at once ends the connection.
         var unsentByteCount: Int
+        /// Returns how many bytes of a request follow the terminator, by those before it; nil for none.
+        let bodyByteCount: (@Sendable ([UInt8]) -> Int)?
 
         package init(
             terminator: [UInt8], requestByteCount: Int, peerCount: Int = 32, timeout: Duration = .seconds(10),
-            isPersistent: Bool, user: UInt32?, tooLong: [UInt8], busy: [UInt8], unsentByteCount: Int = 0
+            isPersistent: Bool, user: UInt32?, tooLong: [UInt8], busy: [UInt8], unsentByteCount: Int = 0,
+            bodyByteCount: (@Sendable ([UInt8]) -> Int)? = nil
         ) {
             self.terminator = terminator
             self.requestByteCount = requestByteCount
@@ -44,6 +47,7 @@ package final class RequestServer: Sendable {
             self.tooLong = tooLong
             self.busy = busy
             self.unsentByteCount = unsentByteCount
+            self.bodyByteCount = bodyByteCount
         }
     }
 
