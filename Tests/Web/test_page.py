@@ -260,6 +260,42 @@ class Page(Case):
         until(lambda: "released" in browser.text("#events"), "it has released")
         until(lambda: self.bars(browser, "own")[0][1] < width(), "the bar ends with the entry")
 
+    def test_entries_of_the_lanes_are_opened_by_keyboard(self):
+        group = self.group()
+        self.former_owner(group, 5)
+        _, browser = self.page(group)
+
+        def press(key, code=None, text=None):
+            more = {"text": text} if text else {}
+            browser.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=code or key, **more)
+            browser.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=code or key)
+
+        until(lambda: "problem 4" in browser.text("#events"), "the entries")
+        self.assertEqual(browser.count("#lanes circle[tabindex='0']"), 1, "one stop of the tab key")
+        for _ in range(60):
+            press("Tab")
+            if browser.ask("document.activeElement.tagName === 'circle'"):
+                break
+        focused = lambda: browser.ask("document.activeElement.getAttribute('aria-label')")
+        self.assertIn("problem 4", focused())
+        self.assertEqual(browser.ask("document.activeElement.getAttribute('role')"), "button")
+        self.assertFalse(browser.is_shown("#details"))
+        press("Enter", text="\r")
+        self.assertIn("problem 4", browser.text("#details"))
+        self.assertEqual(browser.count("#events tr.chosen"), 1)
+        press("ArrowLeft")
+        self.assertIn("problem 3", focused())
+        press(" ", "Space", " ")
+        self.assertIn("problem 3", browser.text("#details"))
+        self.assertIn("problem 3", browser.text("#events tr.chosen"))
+        press("Home")
+        first = focused()
+        self.assertIn("acquired", first)
+        # What comes meanwhile takes the focus from nothing.
+        group.run("push", "--pause")
+        until(lambda: "operated" in browser.text("#events"), "a later entry")
+        self.assertEqual(focused(), first)
+
     def test_another_group_replaces_all_that_is_shown(self):
         group = self.group()
         group.run("put", "/lead/former", "1")
