@@ -10,8 +10,8 @@ import sys
 import threading
 import time
 
+from browser import Browser
 from sharedcore import Group as Store
-from test_page import Browser
 from test_requests import PROGRAMS
 from web import Group, Web, until
 
