@@ -105,7 +105,7 @@ final class Access: Sendable {
 
     /// Exchanges a token.
     ///
-    /// - Returns: The key, and the header field that sets the cookie; nil for a token that is not valid, or not any more.
+    /// - Returns: The key, and the header field that sets the cookie; nil if the token is wrong, used or expired.
     func exchange(_ given: String?) -> (key: String, cookie: String)? {
         guard let given else { return nil }
         let session = (cookie: Self.secret(), key: Self.secret())

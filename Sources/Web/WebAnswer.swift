@@ -67,7 +67,7 @@ enum WebAnswer {
             + body
     }
 
-    /// The head of an answer, with its empty line. Without a length the answer ends with the connection.
+    /// Returns the head of an answer, with its empty line. Without a length the answer ends with the connection.
     static func head(
         _ status: Status, type: String, headers: [String] = [], policy: String = policy,
         referrer: String = "no-referrer"

@@ -1,7 +1,7 @@
 /// A request of HTTP/1.1: its head without its last empty line, and for a form its body.
 ///
-/// What proxies and servers are known to read in several ways is refused, not repaired: folded lines, repeated fields
-/// that decide something, bodies of anything but the form of ``PlainPage``.
+/// Folded lines, repeated fields of ``single`` and bodies other than the form of ``PlainPage`` are refused and not
+/// repaired, because proxies and servers read them differently.
 ///
 /// Source: RFC 9112, RFC 9110.
 struct WebRequest: Hashable, Sendable {
@@ -18,7 +18,7 @@ struct WebRequest: Hashable, Sendable {
     /// The most bytes of a form.
     private static let formByteCount = 512
 
-    /// The fields that may stand in a request once only.
+    /// The fields that may occur only once in a request.
     private static let single: Set = [
         "host", "origin", "cookie", "content-length", "transfer-encoding", "sec-fetch-site", "sec-fetch-mode",
         "sec-fetch-dest", "last-event-id", "x-sharedcore-token", "x-sharedcore-key",

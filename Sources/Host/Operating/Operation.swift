@@ -37,9 +37,9 @@ extension CommandContext {
     /// Performs an operation in the configured group, with a session for it alone.
     ///
     /// - Parameters:
-    ///   - command: The command's name, for messages and as the session's.
-    ///   - user: The user who acts.
-    ///   - timeout: How long a process that is asked to end may take.
+    ///   - command: The command's name, for messages and for the name of the session.
+    ///   - user: The number of the acting user, for the timeline.
+    ///   - timeout: The time limit for the end of a process that is told to end.
     ///   - startsHub: Whether a hub is started if the group needs one and none runs. A hub belongs to the service of the
     ///     process that starts it and ends with that service, so a server starts none.
     ///   - check: Called when the group is open, before anything is done. It throws if another group is meant.
@@ -294,7 +294,7 @@ struct Operator: Sendable {
     ///     and the kernel has proven that it has the session. Where no signal is sent after all, another entry says so.
     ///   - condition: What must hold in that commit, so that what was read before is still so. Otherwise nothing is
     ///     signalled.
-    /// - Returns: Whether the session has ended in time.
+    /// - Returns: True if the session has ended in time.
     private func end(
         _ session: Session, isForced: Bool, _ sentence: String, requiring condition: Transaction.Guard? = nil
     ) async throws -> Bool {

@@ -41,7 +41,7 @@ extension GroupReports {
     ///
     /// - Parameters:
     ///   - incarnation: The incarnation of the group that the person has seen, as the timeline's document names it.
-    ///   - user: The user who acts.
+    ///   - user: The number of the acting user, for the timeline.
     /// - Returns: What the command prints: `text`, and the fields of its `--json`.
     package nonisolated func take(
         _ action: GroupAction, in incarnation: String, by user: UInt32

@@ -195,7 +195,7 @@ package actor GroupReports {
         try await changes(after: .zero, of: nil)?.incarnation
     }
 
-    /// Notes what a group looks like that is opened for each read.
+    /// Records the state of a group that is opened for each read.
     ///
     /// - Returns: Its incarnation.
     private func note(_ revision: Revision, _ history: TimelineHistory) -> Int {
