@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 import unittest
+from pathlib import Path
 
 from sharedcore import Executor, Group as Store
 from web import Group, Web, until
@@ -499,7 +500,7 @@ class Documents(Case):
     def test_each_push_says_why_it_waits(self):
         group = self.group(
             SHAREDCORE_EXECUTOR_COMMAND="/bin/sleep 60", SHAREDCORE_EXECUTOR_LIMIT="1", SHAREDCORE_PUSH_ROUTES="call=main",
-            SHAREDCORE_EXECUTOR_RETRYDELAY="1h")
+            SHAREDCORE_EXECUTOR_RETRY_DELAY="1h")
         group.run("push", "first", "--account", "me@example.org")
         group.run("push", "ringing", "--type", "call")
         web = Web(group)
@@ -677,14 +678,15 @@ class Actions(Case):
             "-p", str(web.process.pid)])
         self.addCleanup(tracer.wait)
         self.addCleanup(tracer.terminate)
-        until(lambda: "TracerPid:\t0" not in open(f"/proc/{web.process.pid}/status").read(), "the tracer")
+        status = Path(f"/proc/{web.process.pid}/status")
+        until(lambda: "TracerPid:\t0" not in status.read_text(), "the tracer")
         answers = []
         acting = threading.Thread(target=lambda: answers.append(self.act(web, "hand-over", f"?epoch={epoch}")))
         acting.start()
 
         def is_opening():
             tasks = f"/proc/{web.process.pid}/task"
-            return any(open(f"{tasks}/{task}/syscall").read().split()[0] == "434" for task in os.listdir(tasks))
+            return any(Path(f"{tasks}/{task}/syscall").read_text().split()[0] == "434" for task in os.listdir(tasks))
 
         until(is_opening, "it opens the process")
         former.stdin.write(b"\n")
