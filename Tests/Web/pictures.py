@@ -14,7 +14,7 @@ from test_requests import PROGRAMS
 from web import Group, Web, until
 
 #: The width and the height of a picture.
-SIZES = [(1200, 1000), (360, 740)]
+SIZES = [(1200, 1100), (360, 740)]
 BYTE_COUNT = 150 << 10
 
 
@@ -49,7 +49,6 @@ def take(web, directory):
     try:
         until(lambda: browser.is_shown("#main") and browser.text("#state") == "live", "the page is live", 60)
         until(lambda: "call-17" in browser.text("#calls") and "handles it" in browser.text("#waiting"), "all parts")
-        browser.ask("[...document.querySelectorAll('#lanes circle')].at(-1).dispatchEvent(new Event('click')); 0")
         for scheme in ("light", "dark"):
             browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
             for width, height in SIZES:
