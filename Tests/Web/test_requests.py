@@ -672,10 +672,13 @@ class Actions(Case):
         self.assertEqual(former.stdout.readline(), b"owns\n")
         web = self.allowed(group)
         epoch = web.document("status")["owner"]["epoch"]
-        # It opens the owner's process to signal it; the system call takes a while.
-        tracer = subprocess.Popen([
-            "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=pidfd_open", "-e", "inject=pidfd_open:delay_enter=5000000",
-            "-p", str(web.process.pid)])
+        # It opens the owner's process where it lists the sessions: when it joins, for the owner, and for the owner's session. The
+        # fourth time is for the signal. Each takes a while.
+        trace = Path(group.path + "/trace")
+        with trace.open("w") as output:
+            tracer = subprocess.Popen([
+                "strace", "-f", "-qq", "-e", "trace=pidfd_open", "-e", "signal=none",
+                "-e", "inject=pidfd_open:delay_enter=3000000", "-p", str(web.process.pid)], stderr=output)
         self.addCleanup(tracer.wait)
         self.addCleanup(tracer.terminate)
         status = Path(f"/proc/{web.process.pid}/status")
@@ -683,17 +686,14 @@ class Actions(Case):
         answers = []
         acting = threading.Thread(target=lambda: answers.append(self.act(web, "hand-over", f"?epoch={epoch}")))
         acting.start()
-
-        def is_opening():
-            tasks = f"/proc/{web.process.pid}/task"
-            return any(Path(f"{tasks}/{task}/syscall").read_text().split()[0] == "434" for task in os.listdir(tasks))
-
-        until(is_opening, "it opens the process")
+        until(lambda: trace.read_text().count("pidfd_open(") == 4, "it opens the process to signal it", 40)
         former.stdin.write(b"\n")
         former.stdin.flush()
         self.assertEqual(former.stdout.readline(), b"released\n")
         main = group.start("main", stderr=subprocess.DEVNULL)
         until(lambda: (group.lines("status")[0]["owner"] or {}).get("pid") == main.pid, "another one owns")
+        tracer.terminate()
+        tracer.wait()
         acting.join()
         self.assertEqual(answers[0].status, 409, answers[0].body)
         self.assertIn(f"epoch {epoch} does not own any more", answers[0].json["error"])
