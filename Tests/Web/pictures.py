@@ -14,8 +14,8 @@ from test_requests import PROGRAMS
 from web import Group, Web, until
 
 #: The width and the height of a picture.
-SIZES = [(1200, 1100), (360, 740)]
-BYTE_COUNT = 150 << 10
+SIZES = [(1200, 950), (360, 740)]
+BYTE_COUNT = 150_000
 
 
 def play(group):
