@@ -111,6 +111,12 @@ enum PlainPage {
             switch self {
             case .owner:
                 let revision = PlainPage.text(document, "revision")
+                var asked = ""
+                if case .object(let request)? = document["asked"] {
+                    asked = PlainPage.table(
+                        "A Main waits for it", [request],
+                        [("Name", "name"), ("Pid", "pid"), ("Since", "since"), ("Takes over", "takesOver")])
+                }
                 guard case .object(let owner)? = document["owner"] else {
                     return "<h2>Owner</h2><p>Nobody, at revision \(revision).</p>"
                 }
@@ -120,6 +126,7 @@ enum PlainPage {
                         ("Role", "role"), ("State", "state"), ("Pid", "pid"), ("Stopped", "processStopped"),
                         ("Epoch", "epoch"), ("Since", "since"),
                     ])
+                    + asked
                     + PlainPage.table(
                         "Busy with", PlainPage.objects(document, "activities"),
                         [("Kind", "kind"), ("Id", "id"), ("Begun", "begun"), ("Latest end", "latestEnd")])

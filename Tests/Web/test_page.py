@@ -179,6 +179,20 @@ class Page(PageCase):
         until(lambda: "operated" in browser.text("#events"), "a later entry")
         self.assertEqual(focused(), first)
 
+    def test_a_status_that_cannot_be_read_leaves_the_other_parts(self):
+        """Also from the beginning."""
+        group = self.group()
+        web = Web(group)
+        browser = Browser("about:blank")
+        self.addCleanup(browser.close)
+        browser.call("Page.enable")
+        browser.call("Page.addScriptToEvaluateOnNewDocument", source=(
+            "const fetchOfAll = fetch; window.fetch = (address, options) => address === '/api/status' ? Promise.resolve("
+            "new Response(JSON.stringify({ error: 'it is too long' }), { status: 503 })) : fetchOfAll(address, options);"))
+        browser.call("Page.navigate", url=web.said["url"])
+        until(lambda: browser.is_shown("#keys") and "key" in browser.text("#keys tbody"), "the other parts", 60)
+        self.assertEqual(browser.text("section:has(#owner) .problem"), "Cannot be read now: it is too long")
+
     def test_another_group_replaces_all_that_is_shown(self):
         group = self.group()
         group.run("put", "/lead/former", "1")

@@ -17,13 +17,25 @@ struct HostRecord: Codable, Hashable, Sendable {
 
     /// A push that waits for its next attempt.
     struct Retry: Codable, Hashable, Sendable {
-        /// The most of them in a record; the next ones come first.
-        static let count = 100
+        /// The most of them in a record, and the most bytes of their call-ids: each process of the group may have the record in
+        /// its memory.
+        private static let count = 100
+        private static let byteCount = 16 << 10
 
         let callID: String
         /// When its next attempt begins, in nanoseconds of the boot clock, and the boot id of that clock.
         let at: UInt64
         let bootID: String
+
+        /// Returns the next of them, as many as a record may have.
+        static func next(of retries: some Sequence<Retry>) -> [Retry] {
+            var left = byteCount
+            return Array(
+                retries.sorted { ($0.at, $0.callID) < ($1.at, $1.callID) }.prefix(count).prefix { retry in
+                    left -= retry.callID.utf8.count
+                    return left >= 0
+                })
+        }
     }
 
     let pid: Int32

@@ -133,8 +133,7 @@ actor PushHost {
         }
         .sorted { $0.pid < $1.pid }
         record.retrying = retries.count
-        record.retries = retries.values.sorted { ($0.at, $0.callID) < ($1.at, $1.callID) }
-            .prefix(HostRecord.Retry.count).map(\.self)
+        record.retries = HostRecord.Retry.next(of: retries.values)
         return record
     }
 
