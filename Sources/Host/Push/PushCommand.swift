@@ -15,7 +15,8 @@ struct PushCommand: HostCommand {
             """
             The push is kept in the group until an Executor has dealt with it, also while no host (“sharedcore serve”) \
             runs; one of a type that push.routes routes to Main, until a Main has dealt with it or inbox.lifetime is over. \
-            --list lists the pushes that wait or are in hand, with the reason why each waits; --given-up those that were given up, each with its reason; --retry puts them among the others again, as many \
+            --list lists the pushes that wait or are in hand, with the reason why each waits; --given-up those that were \
+            given up, each with its reason; --retry puts them among the others again, as many \
             as push.capacity leaves room for; --drop forgets those of a call-id. --pause keeps the host from starting \
             Executors, so that pushes wait, until --resume, also over a restart of it; Executors that run go on.
             """,
