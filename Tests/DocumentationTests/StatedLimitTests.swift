@@ -62,7 +62,7 @@ struct StatedLimitTests {
     private static let compaction = local + "LocalGroup+Compaction.swift"
 
     private static let compactionWait = Limit(
-        contract: "such a commit waits # for it, then", compaction, "compactionPatience = ")
+        contract: "such a commit waits # for it, then", compaction, "compactionTimeout = ")
     private static let frozenCompactors = Limit(
         contract: "At most # processes that compact one journal", compaction, "Journal.compactionLockByte + ")
 
@@ -87,7 +87,7 @@ struct StatedLimitTests {
         Limit("not proved a key | #, and 16", network + "Admission.swift", "static let limit = "),
         Limit("not proved a key | 256, and # of one", network + "Admission.swift", "unknown = Share(addressLimit: "),
         Limit("16 of one address; each for #, and one", network + "ConnectionTimes.swift", "var key = "),
-        Limit("one that is there for # gives way", network + "Admission.swift", "patience = "),
+        Limit("one that is there for # gives way", network + "Admission.swift", "timeout = "),
         Limit(
             "# are let in every quarter of a second", network + "Admission.swift",
             "unknown = Share(addressLimit: 16, count: "),
@@ -141,8 +141,8 @@ struct StatedLimitTests {
         Limit("knows its token: # random bytes", wire, "tokenByteCount = "),
         Limit("the hub takes in # at most", hub + "Intake.swift", "byteLimit = "),
         Limit("an answer has at most #, one", wire, "answerByteLimit = "),
-        Limit("one of the stream #, and", wire, "newsFrameByteLimit = "),
-        Limit("over another one, # later", "Backends/ZMQ/Client/HubLink+Connecting.swift", "lossPatience = "),
+        Limit("one of the stream #, and", wire, "updatesFrameByteLimit = "),
+        Limit("over another one, # later", "Backends/ZMQ/Client/HubLink+Connecting.swift", "lossTimeout = "),
         Limit("more than # come in between", "Platform/Processes/SessionSocket.swift", "queueLength = "),
         Limit("parts are looked at | #; of", mail + "MailLimits.swift", "messageByteCount = "),
         Limit("in memory | # of its lines", mail + "MailLines.swift", "allocate(byteCount: "),
@@ -162,14 +162,14 @@ struct StatedLimitTests {
         Limit("a payload | # of any", "Coordination/Push/Push.swift", "maximumPayloadByteCount = "),
         Limit("a line of the socket | # |", "Host/Push/PushSocket.swift", "lineByteCount = "),
         Limit("acknowledged call-ids, # at a time", "Host/Push/PushMaildir.swift", "forgottenAtOnce = "),
-        Limit("at once | #, the first", "Cores/Maildir/MailSource.swift", "lookLimit = "),
+        Limit("at once | #, the first", "Cores/Maildir/MailSource.swift", "listLimit = "),
         Limit("UTF-8 that are converted | #; the", mail + "EncodedWords.swift", "convertedCount = "),
         Limit("`-_.:+`, at most #, those", mail + "MailText.swift", "(1..."),
         Limit("one line of at most #;", "ProgramOutput/ProgramText.swift", "maximumLineByteCount = "),
         Limit("# connections are held at most", "Host/Serve/RequestServer.swift", "peerCount: Int = "),
         Limit("shut it out: within # of the change", "Host/Hub/ClientListWatch.swift", "unwatchedPause = "),
         Limit("into a container, it takes # at most", "Host/Hub/ClientListWatch.swift", "longestPause = "),
-        Limit("each for # until its request", "Host/Metrics/MetricsServer.swift", "patience = "),
+        Limit("each for # until its request", "Host/Metrics/MetricsServer.swift", "timeout = "),
         compactionWait,
         frozenCompactors,
         Limit(contract: "at once, then after #, doubling", "Replica/ExpiryTimer.swift", "following = "),

@@ -130,8 +130,8 @@ class StatusTests(unittest.TestCase):
                     main.rest()
                     break
                 except sharedcore.SharedCoreError as error:
-                    # The Main has not learned of the holder yet.
-                    if error.name != "unavailable" or time.monotonic() > deadline:
+                    # The Main has not learned of the holder, or of the call's end, yet.
+                    if error.name not in ("unavailable", "refused") or time.monotonic() > deadline:
                         raise
             status = reader.status()
             rest = status.rest
