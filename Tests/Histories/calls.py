@@ -240,6 +240,7 @@ def observe(settings: dict[str, str], history: History, over: str) -> None:
     with Group.configured(settings, role="tool", name="observer", open_timeout=30) as group:
         history.write("open", time.monotonic_ns(), group.session)
         with group.watch("k") as watch:
+            asked = None
             while True:
                 event = watch.next(1)
                 if event is not None:
@@ -249,7 +250,13 @@ def observe(settings: dict[str, str], history: History, over: str) -> None:
                     ]
                     history.write("event", time.monotonic_ns(), event.kind, event.revision, event.origin, changes)
                 elif os.path.exists(over):
-                    return
+                    if asked is None:
+                        # All that was committed before this time can be taken after it (contract W5).
+                        asked = time.monotonic_ns()
+                        group.sync()
+                    else:
+                        history.write("end", asked)
+                        return
 
 
 def end(settings: dict[str, str], history: History) -> None:

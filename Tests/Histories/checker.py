@@ -56,6 +56,8 @@ class History:
 
     calls: list[Call] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
+    #: For each reader of a watch that ended by itself, a time of which it says that it has all commits before it.
+    ends: dict[str, int] = field(default_factory=dict)
 
 
 def read(paths: list[str]) -> History:
@@ -80,6 +82,8 @@ def read(paths: list[str]) -> History:
                             for key, change, new, old in changes
                         )
                         history.events.append(Event(name, time, kind, revision, origin, tuples))
+                    case ["end", time]:
+                        history.ends[name] = time
     return history
 
 
@@ -243,6 +247,22 @@ class Checker:
                 self.gaps.append(Gap(reached, run.first, time, run.begin))
             if run.last >= reached:
                 reached, time = run.last, run.time
+        self.check_ends(runs, order)
+
+    def check_ends(self, runs: dict[str, list[Run]], order: list[int]) -> None:
+        """A reader that ended by itself has all that was committed before. One that was killed has what it had by then."""
+        first_told: dict[int, int] = {}
+        for event in self.history.events:
+            first_told[event.revision] = min(event.time, first_told.get(event.revision, event.time))
+        returned = {call.revision: call.end for call in self.history.calls if call.revision is not None}
+        for process, end in self.history.ends.items():
+            last = runs[process][-1].last if process in runs else -1
+            missing = [
+                revision for revision in order[bisect_right(order, last):]
+                if min(returned.get(revision, NEVER), first_told[revision]) < end
+            ]
+            if missing:
+                self.problem("W1", f"the watch of {process} has ended with {last}, before {missing[:5]}")
 
     def fill(self) -> dict[int, Call]:
         """Finds the commits in the gaps by what was returned, and by the state after each gap. What other calls may have changed

@@ -7,7 +7,7 @@ import unittest
 
 import checker
 import search
-from checker import Call, Content, Event, History, selects
+from checker import NEVER, Call, Content, Event, History, selects
 
 KEYS = tuple(f"k/{part}/{number}" for part in ("a", "b") for number in range(3)) + ("k/bc",)
 HELD = "k/s/0"
@@ -58,6 +58,7 @@ class Store:
         for process in range(3):
             self.end_session(process)
         self.now += 100
+        self.history.ends = {"observe-1": self.now, "observe-2": self.now}
         self.call(0, {"f": "list", "prefix": "k", "final": True}, self.list)
         self.now += 100
         while self.queue:
@@ -283,6 +284,210 @@ class Store:
         return {"ok": True}
 
 
+class Piece:
+    """A short history, written by hand. Without what `fault` changes the checker has to accept it."""
+
+    def __init__(self) -> None:
+        self.history = History()
+        self.state: dict[str, Content] = {}
+        for watch in ("observe-1", "observe-2"):
+            self.history.events.append(Event(watch, 0, "snapshot", 0, 0, ()))
+
+    def call(self, session: int, begin: int, end: float, what: dict, outcome: dict) -> Call:
+        """A call of the process `call-S`, whose one session is S."""
+        call = Call(f"call-{session}", session, begin, what, end, outcome)
+        self.history.calls.append(call)
+        return call
+
+    def get(self, session: int, begin: int, end: int, key: str, found: Content | None) -> Call:
+        return self.call(session, begin, end, {"f": "get", "key": key}, {"ok": list(found) if found else None})
+
+    def put(self, session: int, begin: int, end: int, key: str, revision: int, lifetime: str = "persistent") -> Content:
+        """A put that returned, delivered one unit of time before that."""
+        value, old = f"v{revision}.24", self.state.get(key)
+        self.call(
+            session, begin, end, {"f": "commit", "ops": [["put", key, value, lifetime]], "guards": []}, {"ok": revision})
+        new = (value, revision, old[2] if old else revision, session, lifetime)
+        self.event(end - 1, revision, session, (key, "put", new, old))
+        return new
+
+    def event(self, time: int, revision: int, origin: int, *changes: tuple, watches: tuple = (1, 2)) -> None:
+        for key, _, new, _ in changes:
+            self.state[key] = new
+        for watch in watches:
+            self.history.events.append(Event(f"observe-{watch}", time, "changes", revision, origin, changes))
+
+    def judge(self, end: int = 1_000) -> list[str]:
+        """Reads what is left as the last process does, and judges."""
+        found = [[key, *content] for key, content in sorted(self.state.items()) if content]
+        highest = max([call.revision or 0 for call in self.history.calls] + [event.revision for event in self.history.events])
+        highest = max([highest] + [call.outcome["ok"][2] for call in self.history.calls if call.what["f"] == "state" and "ok" in call.outcome])
+        self.call(99, end, end + 1, {"f": "list", "prefix": "k", "final": True}, {"ok": [highest, found]})
+        self.history.ends |= {"observe-1": end, "observe-2": end}
+        return checker.Checker(self.history).judge()
+
+
+def piece_watch_stops(faulty: bool) -> list[str]:
+    """A watch delivers nothing any more, and its reader reads on."""
+    piece = Piece()
+    for number in range(1, 6):
+        piece.put(11, number * 20, number * 20 + 10, "k/a/0", number)
+    if faulty:
+        piece.history.events = [event for event in piece.history.events if event.process == "observe-1" or event.revision < 3]
+    return piece.judge()
+
+
+def piece_phantom(faulty: bool) -> list[str]:
+    """A change that no call made stands under the revision of a delete that changed nothing."""
+    piece = Piece()
+    piece.call(11, 10, 20, {"f": "commit", "ops": [["delete", "k/a/0"]], "guards": []}, {"ok": 1})
+    if faulty:
+        piece.event(15, 1, 11, ("k/b/1", "put", ("phantom", 1, 1, 11, "persistent"), None))
+    return piece.judge()
+
+
+def piece_two_hands(faulty: bool) -> list[str]:
+    """Two sessions that live have one message."""
+    piece = Piece()
+    piece.call(11, 10, 20, {"f": "send", "text": "m.1"}, {"ok": 1})
+    piece.call(11, 30, 40, {"f": "take"}, {"ok": "m.1"})
+    piece.call(12, 50, 60, {"f": "take"}, {"ok": "m.1"})
+    piece.call(12, 70, 80, {"f": "acknowledge", "text": "m.1"}, {"ok": True})
+    if faulty:
+        piece.get(11, 90, 95, "k/a/0", None)
+    return piece.judge()
+
+
+def piece_same_hand(faulty: bool) -> list[str]:
+    """A session takes what it has in its hand."""
+    piece = Piece()
+    piece.call(11, 10, 20, {"f": "send", "text": "m.1"}, {"ok": 1})
+    piece.call(11, 30, 40, {"f": "take"}, {"ok": "m.1"})
+    if faulty:
+        piece.call(11, 50, 60, {"f": "take"}, {"ok": "m.1"})
+    piece.call(11, 70, 80, {"f": "acknowledge", "text": "m.1"}, {"ok": True})
+    return piece.judge()
+
+
+def piece_lost_hand(faulty: bool) -> list[str]:
+    """A message is gone out of the hand of a session that lives."""
+    piece = Piece()
+    piece.call(11, 10, 20, {"f": "send", "text": "m.1"}, {"ok": 1})
+    piece.call(11, 30, 40, {"f": "take"}, {"ok": "m.1"})
+    piece.call(11, 70, 80, {"f": "acknowledge", "text": "m.1"}, {"ok": not faulty})
+    if faulty:
+        piece.call(12, 90, 95, {"f": "take"}, {"ok": "m.1"})
+        piece.call(12, 96, 97, {"f": "acknowledge", "text": "m.1"}, {"ok": True})
+    return piece.judge()
+
+
+def piece_invented_state(faulty: bool) -> list[str]:
+    """A state that no post had, while the outcome of another post is unknown."""
+    piece = Piece()
+    piece.call(11, 10, 20, {"f": "post", "name": "n", "state": 5}, {"unknown": "outcomeUnknown"})
+    piece.call(11, 30, 40, {"f": "state", "name": "n"}, {"ok": [999 if faulty else 5, 1, 7, 11]})
+    return piece.judge()
+
+
+def piece_state_of_another(faulty: bool) -> list[str]:
+    """The post of another session."""
+    piece = Piece()
+    piece.call(11, 10, 20, {"f": "post", "name": "n", "state": 5}, {"unknown": "outcomeUnknown"})
+    piece.call(11, 30, 40, {"f": "state", "name": "n"}, {"ok": [5, 1, 7, 12 if faulty else 11]})
+    return piece.judge()
+
+
+def piece_count_of_later_post(faulty: bool) -> list[str]:
+    """A post is counted before it begins."""
+    piece = Piece()
+    piece.call(11, 10, 20, {"f": "post", "name": "n", "state": 5}, {"ok": 1})
+    piece.call(11, 30, 40, {"f": "state", "name": "n"}, {"ok": [5, 2 if faulty else 1, 1, 11]})
+    piece.call(12, 50, 60, {"f": "post", "name": "n", "state": 6}, {"unknown": "outcomeUnknown"})
+    return piece.judge()
+
+
+def piece_count_falls(faulty: bool) -> list[str]:
+    """A post of an unknown outcome is counted by one read, and not by a later one."""
+    piece = Piece()
+    piece.call(12, 5, NEVER, {"f": "post", "name": "n", "state": 4}, {"unknown": "killed"})
+    piece.call(11, 10, 20, {"f": "post", "name": "n", "state": 5}, {"ok": 2})
+    piece.call(11, 30, 40, {"f": "state", "name": "n"}, {"ok": [5, 2, 2, 11]})
+    piece.call(11, 50, 60, {"f": "post", "name": "n", "state": 6}, {"ok": 3})
+    piece.call(11, 70, 80, {"f": "state", "name": "n"}, {"ok": [6, 2 if faulty else 3, 3, 11]})
+    return piece.judge()
+
+
+def piece_comes_back(faulty: bool) -> list[str]:
+    """While a delete is under way, the entry is absent, and then there again."""
+    piece = Piece()
+    old = piece.put(11, 10, 20, "k/a/0", 1)
+    piece.call(11, 30, 500, {"f": "commit", "ops": [["delete", "k/a/0"]], "guards": []}, {"ok": 2})
+    piece.get(12, 40, 50, "k/a/0", None)
+    piece.get(12, 60, 70, "k/a/0", old if faulty else None)
+    piece.event(450, 2, 11, ("k/a/0", "deleted", None, old))
+    return piece.judge()
+
+
+def piece_comes_back_in_a_guard(faulty: bool) -> list[str]:
+    """As before, where the answer of a guard says that the entry is absent."""
+    piece = Piece()
+    old = piece.put(11, 10, 20, "k/a/0", 1)
+    piece.call(11, 30, 500, {"f": "commit", "ops": [["delete", "k/a/0"]], "guards": []}, {"ok": 3})
+    what = {"f": "commit", "ops": [["delete", "k/a/0"]], "guards": [["exists", "k/a/0"]]}
+    piece.call(12, 40, 50, what, {"guard": [0, 0, 0]})
+    piece.get(12, 60, 70, "k/a/0", old if faulty else None)
+    piece.event(450, 3, 11, ("k/a/0", "deleted", None, old))
+    return piece.judge()
+
+
+def piece_live_session_ends(faulty: bool) -> list[str]:
+    """A lock ends with its session, and the session reads on."""
+    piece = Piece()
+    old = piece.put(11, 10, 20, "k/lock", 1, "session")
+    piece.event(25, 2, 11, ("k/lock", "sessionEnded", None, old))
+    if faulty:
+        piece.get(11, 30, 40, "k/a/1", None)
+    piece.put(12, 50, 60, "k/lock", 3, "session")
+    piece.event(65, 4, 12, ("k/lock", "sessionEnded", None, piece.state["k/lock"]))
+    return piece.judge()
+
+
+def piece_hidden_message(faulty: bool) -> list[str]:
+    """A message waits, and a take gets nothing."""
+    piece = Piece()
+    piece.call(11, 10, 20, {"f": "send", "text": "m.1"}, {"ok": 1})
+    if faulty:
+        for number in range(100):
+            piece.call(12, 30 + number * 2, 31 + number * 2, {"f": "take"}, {"ok": None})
+    piece.call(12, 300, 310, {"f": "take"}, {"ok": "m.1"})
+    piece.call(12, 320, 330, {"f": "acknowledge", "text": "m.1"}, {"ok": True})
+    return piece.judge()
+
+
+def piece_refuses_everything(faulty: bool) -> list[str]:
+    """Nearly all calls are refused."""
+    piece = Piece()
+    for number in range(200):
+        outcome = {"refused": "unavailable"} if faulty and number > 10 else {"ok": None}
+        piece.call(11, number * 4 + 10, number * 4 + 12, {"f": "get", "key": "k/a/0"}, outcome)
+    return piece.judge()
+
+
+def piece_refuses_the_end(faulty: bool) -> list[str]:
+    """The last reads are refused."""
+    piece = Piece()
+    piece.get(11, 10, 12, "k/a/0", None)
+    outcome = {"refused": "unavailable"} if faulty else {"ok": [0, 0, 0, 0]}
+    piece.call(11, 20, 22, {"f": "state", "name": "n", "final": True}, outcome)
+    return piece.judge()
+
+
+#: Short histories, and the rule that is broken in each.
+PIECES = {
+    piece_watch_stops: "W1",
+}
+
+
 #: What a store does wrong, and the rules of which one at least has to be told.
 FAULTS = {
     "leaves a commit out of a watch": "W1",
@@ -348,6 +553,13 @@ class CheckerTests(unittest.TestCase):
                         break
                 else:
                     self.fail(f"the checker told {found}")
+
+    def test_each_piece(self) -> None:
+        for piece, rule in PIECES.items():
+            with self.subTest(piece=piece.__name__):
+                self.assertEqual(piece(False), [])
+                told = {problem.split(":")[0] for problem in piece(True)}
+                self.assertIn(rule, told)
 
     def test_search(self) -> None:
         for fault in SEARCHED:
