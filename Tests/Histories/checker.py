@@ -413,10 +413,10 @@ class Checker:
             if call.what["f"] == "commit" and "unknown" in call.outcome:
                 unknown[call.session].append(call)
         for revision, calls in by_revision.items():
-            makers = [call for call in calls if call.what["f"] != "commit" or self.is_change(call, revision)]
-            if len(makers) > 1:
-                self.problem("S3", f"the revision {revision} was given twice", *makers)
-            explained += [(call, revision) for call in makers]
+            # A commit that changes nothing has a number, and takes a revision for its result (S7, S12).
+            if len(calls) > 1:
+                self.problem("S3", f"the revision {revision} was given twice", *calls)
+            explained += [(call, revision) for call in calls]
         for revision, call in self.assumed.items():
             if call.revision is None:
                 unknown[call.session].remove(call)
@@ -429,7 +429,10 @@ class Checker:
                 if not all(kind in ("sessionEnded", "expired") for _, kind, *_ in changes):
                     self.problem("S5", f"{revision} has the end of a session, and more")
                 continue
-            makers = [call for call in by_revision.get(revision, ()) if call.what["f"] == "commit" and call.session == origin]
+            makers = [
+                call for call in by_revision.get(revision, ())
+                if call.what["f"] == "commit" and call.session == origin and self.expected(call, revision)
+            ]
             if not makers:
                 makers = [call for call in unknown[origin] if self.expected(call, revision) == changes][:1]
                 if not makers:
@@ -441,10 +444,6 @@ class Checker:
                     self.problem("S6", f"{revision} was made although a guard did not hold", makers[0])
                 self.counts["unknown, done"] += 1
         return explained
-
-    def is_change(self, call: Call, revision: int) -> bool:
-        """Whether a commit that returned this revision has used it. One that changes nothing uses one for its result (S7, S12)."""
-        return bool(self.expected(call, revision)) or any(operation[0] == "post" for operation in call.what["ops"])
 
     # When
 

@@ -346,6 +346,14 @@ def piece_phantom(faulty: bool) -> list[str]:
     return piece.judge()
 
 
+def piece_revision_of_no_change(faulty: bool) -> list[str]:
+    """A delete that changes nothing has the revision of a commit before it: that of another request, by its number."""
+    piece = Piece()
+    piece.put(11, 10, 20, "k/a/0", 1)
+    piece.call(11, 30, 40, {"f": "commit", "ops": [["delete", "k/a/1"]], "guards": []}, {"ok": 1 if faulty else 2})
+    return piece.judge()
+
+
 def piece_two_hands(faulty: bool) -> list[str]:
     """Two sessions that live have one message."""
     piece = Piece()
@@ -485,6 +493,8 @@ def piece_refuses_the_end(faulty: bool) -> list[str]:
 #: Short histories, and the rule that is broken in each.
 PIECES = {
     piece_watch_stops: "W1",
+    piece_phantom: "S5",
+    piece_revision_of_no_change: "S3",
 }
 
 
