@@ -8,9 +8,10 @@ n log n. `search.py` searches small pieces of a history for any order, without r
 from __future__ import annotations
 
 import json
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 
 NEVER = float("inf")
 #: How long after its beginning the commit of a killed process may still be made, in nanoseconds.
@@ -28,11 +29,18 @@ class Call:
     what: dict
     end: float = NEVER
     outcome: dict = field(default_factory=lambda: {"unknown": "killed"})
+    #: The revisions that it may have seen, which the checker finds.
+    low: float = 0
+    high: float = NEVER
 
     @property
     def revision(self) -> int | None:
         """The revision of a write that has succeeded."""
         return self.outcome.get("ok") if self.what["f"] in ("commit", "post", "send") else None
+
+    @property
+    def is_answered(self) -> bool:
+        return "ok" in self.outcome or "guard" in self.outcome
 
     def __str__(self) -> str:
         return f"{self.process} {self.begin}: {json.dumps(self.what)} -> {json.dumps(self.outcome)}"
@@ -134,30 +142,23 @@ class Versions:
         return [(max(int(low), self.revisions[i]), self.contents[i]) for i in range(first, max(last, first + 1))]
 
 
-class Bounds:
-    """Which revisions a call may have seen: not less than what was known before it began, not what began after it had ended."""
+class Begun:
+    """Which revisions a call cannot have seen, because their calls began after it had ended."""
 
-    def __init__(self, known: list[tuple[float, int]], begun: list[tuple[float, int]]) -> None:
-        known.sort()
-        self._known_times, self._known = [time for time, _ in known], []
-        highest = 0
-        for _, revision in known:
-            highest = max(highest, revision)
-            self._known.append(highest)
+    def __init__(self, begun: list[tuple[float, int]]) -> None:
         begun.sort(reverse=True)
-        self._begun: list[tuple[float, float]] = []
+        self._revisions: list[float] = []
         lowest = NEVER
-        for time, revision in begun:
+        for _, revision in begun:
             lowest = min(lowest, revision)
-            self._begun.append((time, lowest))
-        self._begun.reverse()
-        self._begun_times = [time for time, _ in self._begun]
+            self._revisions.append(lowest)
+        self._revisions.reverse()
+        self._times = [time for time, _ in reversed(begun)]
 
-    def of(self, call: Call) -> tuple[float, float]:
-        before = bisect_left(self._known_times, call.begin)
-        after = bisect_right(self._begun_times, call.end)
-        low = self._known[before - 1] if before else 0
-        return low, (self._begun[after][1] - 1 if after < len(self._begun) else NEVER)
+    def highest(self, end: float) -> float:
+        """The highest revision that was possible at a time."""
+        after = bisect_right(self._times, end)
+        return self._revisions[after] - 1 if after < len(self._times) else NEVER
 
 
 class Checker:
@@ -196,7 +197,7 @@ class Checker:
         explained = self.explain(by_revision)
         self.bound(explained)
         for call in calls:
-            if "ok" in call.outcome or "guard" in call.outcome:
+            if call.is_answered:
                 getattr(self, "check_" + call.what["f"])(call)
         self.check_refused()
         self.check_posts()
@@ -448,27 +449,51 @@ class Checker:
     # When
 
     def bound(self, explained: list[tuple[Call, int]]) -> None:
-        """Finds what each call may have seen, and checks that the writes are in the order of time."""
-        known: list[tuple[float, int]] = [(event.time, event.revision) for event in self.history.events]
-        for call in self.history.calls:
-            match call.what["f"], call.outcome:
-                case "get", {"ok": [_, revision, *_]}:
-                    known.append((call.end, revision))
-                case "list", {"ok": [revision, _]}:
-                    known.append((call.end, revision))
-                case "state", {"ok": [_, _, revision, _]}:
-                    known.append((call.end, revision))
-                case _, {"guard": [_, revision, _]}:
-                    known.append((call.end, revision))
-        known += [(call.end, revision) for call, revision in explained if "ok" in call.outcome]
-        self.bounds = Bounds(known, [(call.begin, revision) for call, revision in explained])
+        """Finds what each call may have seen, and checks that the writes are in the order of time.
+
+        A call sees no less than what was known before it began. Each answer makes its lowest possible revision known, so the
+        calls are taken in the order of their beginnings."""
+        begun = Begun([(call.begin, revision) for call, revision in explained])
+        known: list[tuple[float, float]] = sorted((event.time, event.revision) for event in self.history.events)
+        answered: list[tuple[float, float]] = []
+        low: float = 0
+        position = 0
+        for call in sorted(self.history.calls, key=lambda call: call.begin):
+            while position < len(known) and known[position][0] < call.begin:
+                low = max(low, known[position][1])
+                position += 1
+            while answered and answered[0][0] < call.begin:
+                low = max(low, heappop(answered)[1])
+            call.low, call.high = low, begun.highest(call.end)
+            if call.is_answered:
+                heappush(answered, (call.end, self.lowest_seen(call)))
         for call, revision in explained:
-            low, high = self.bounds.of(call)
-            if not low < revision <= high:
-                self.problem("S4", f"{revision} is not between {low} and {high}, which other calls knew", call)
+            if not call.low < revision <= call.high:
+                self.problem("S4", f"{revision} is not between {call.low} and {call.high}, which other calls knew", call)
             ended = self.ended.get(call.session, NEVER)
             if revision > ended:
                 self.problem("L1", f"{revision} is of a session that has ended with {ended}", call)
+
+    def lowest_seen(self, call: Call) -> float:
+        """The lowest revision that an answered call may have seen."""
+        match call.what["f"], call.outcome:
+            case "commit" | "post" | "send", {"ok": revision}:
+                return revision
+            case "get", {"ok": [_, revision, *_]}:
+                return max(call.low, revision)
+            case "get", {"ok": None}:
+                key = call.what["key"]
+                if not self.is_blurred(key, call.low, call.high):
+                    places = self.versions[key].between(call.low, call.high)
+                    return next((place for place, content in places if content is None), call.low)
+            case "list", {"ok": [revision, _]}:
+                return max(call.low, revision)
+            case "state", {"ok": [_, _, revision, _]}:
+                return max(call.low, revision)
+            case "commit", {"guard": [_, revision, _]}:
+                place = self.place_of_guard(call)
+                return max(call.low, revision) if place is None else place
+        return call.low
 
     # The answers
 
@@ -491,20 +516,29 @@ class Checker:
         if not 0 <= index < len(call.what["guards"]):
             self.problem("S5", "a guard failed that is not there", call)
             return
-        low, high = self.bounds.of(call)
-        if any(self.is_blurred(key, low, high) for _, key, *_ in call.what["guards"]):
+        if self.is_guard_blurred(call):
             self.counts["not judged"] += 1
-            return
-        places = sorted({place for _, key, *_ in call.what["guards"] for place, _ in self.versions[key].between(low, high)})
+        elif self.place_of_guard(call) is None:
+            self.problem("S5", f"the guard {index} did not fail so between {call.low} and {call.high}", call)
+
+    def is_guard_blurred(self, call: Call) -> bool:
+        return any(self.is_blurred(key, call.low, call.high) for _, key, *_ in call.what["guards"])
+
+    def place_of_guard(self, call: Call) -> int | None:
+        """The first revision at which a guard fails as it was answered."""
+        index, revision, creation = call.outcome["guard"]
+        if not 0 <= index < len(call.what["guards"]) or self.is_guard_blurred(call):
+            return None
+        places = {place for _, key, *_ in call.what["guards"] for place, _ in self.versions[key].between(call.low, call.high)}
         key = call.what["guards"][index][1]
-        for place in places:
+        for place in sorted(places):
             found = self.versions[key].at(place)
-            if self.failing_guard(call, place) == index and (found[1:3] if found else (0, 0)) == (revision, creation):
-                return
-        self.problem("S5", f"the guard {index} did not fail so between {low} and {high}", call)
+            if (found[1:3] if found else (0, 0)) == (revision, creation) and self.failing_guard(call, place) == index:
+                return place
+        return None
 
     def check_get(self, call: Call) -> None:
-        low, high = self.bounds.of(call)
+        low, high = call.low, call.high
         if self.is_blurred(call.what["key"], low, high):
             self.counts["not judged"] += 1
             return
@@ -515,7 +549,7 @@ class Checker:
             self.problem(rule, f"between {low} and {high}, the entry was one of {possible}", call)
 
     def check_list(self, call: Call) -> None:
-        low, high = self.bounds.of(call)
+        low, high = call.low, call.high
         revision, entries = call.outcome["ok"]
         if not low <= revision <= high:
             self.problem("S4", f"a list of {revision} is not between {low} and {high}", call)
@@ -569,7 +603,6 @@ class Checker:
             state, count, revision, origin = call.outcome["ok"]
             name = call.what["name"]
             order = orders.get(name, [])
-            low, high = self.bounds.of(call)
             known = bisect_right(order, revision)
             if not known <= count <= known + maybe[name]:
                 self.problem("N3", f"{count} posts, and {known} were known, with {maybe[name]} unknown", call)
@@ -577,8 +610,8 @@ class Checker:
                 self.problem("N3", f"the post of {revision} had {posts[name][revision]}", call)
             if revision and revision not in posts[name] and not maybe[name]:
                 self.problem("N3", f"no call has posted with {revision}", call)
-            missed = bisect_right(order, low)
-            if missed > known or revision > high:
+            missed = bisect_right(order, call.low)
+            if missed > known or revision > call.high:
                 self.problem("N7", f"a post of {order[missed - 1] if missed else 0} had returned before", call)
 
     def posts_of(self, call: Call) -> list[tuple[str, int]]:

@@ -495,6 +495,8 @@ PIECES = {
     piece_watch_stops: "W1",
     piece_phantom: "S5",
     piece_revision_of_no_change: "S3",
+    piece_comes_back: "S4",
+    piece_comes_back_in_a_guard: "S4",
 }
 
 
