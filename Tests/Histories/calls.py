@@ -2,10 +2,10 @@
 
 The file has a line of JSON for each, with the machine's monotonic time in nanoseconds:
 
-    ["open", time, session]              a group was opened; the calls that follow are made through it
-    ["call", time, call]                 a call begins
-    ["return", time, outcome]            the call before has returned
+    ["call", time, call]                 a call begins; the calls after an opening are made through it
+    ["return", time, outcome]            the call before has returned; an opening returns the session
     ["event", time, kind, revision, origin, [[key, kind, new, old], ...]]      a watch delivered
+    ["end", time]                        the reader of a watch ends, and has all that was committed before the time
 
 Entries are [text, revision, creation revision, origin, lifetime]. A text stands for a value: `p3.17.2048` is the value
 number 17 of the process 3, padded to 2,048 bytes. A value that is not so padded is written down as torn.
@@ -30,6 +30,8 @@ KEYS = tuple(f"k/{part}/{number}" for part in "abc" for number in range(4))
 SESSION_KEYS = ("k/s/0", "k/s/1")
 PREFIXES = ("k", "k/a", "k/b/", "k/c")
 LOCK = "k/lock"
+#: How often a process closes its group and opens it again.
+REOPENS = 0.0005
 NAMES = ("n/a", "n/b")
 
 
@@ -73,7 +75,6 @@ class Caller:
     def __init__(self, number: int, seed: int, settings: dict[str, str], history: History) -> None:
         self.number, self.settings, self.history = number, settings, history
         self.random = random.Random(seed)
-        self.group: Group | None = None
         self.values = 0
         self.requests = 0
         #: What the process has seen last: the revision and the creation revision of a key.
@@ -82,14 +83,21 @@ class Caller:
 
     def open(self) -> Group:
         while True:
+            self.history.write("call", time.monotonic_ns(), {"f": "open"})
             try:
                 group = Group.configured(self.settings, role="tool", name=f"p{self.number}", open_timeout=5)
-                self.history.write("open", time.monotonic_ns(), group.session)
                 self.mailbox = group.mailbox("histories")
-                self.group, self.requests, self.deliveries = group, 0, []
+                self.requests, self.deliveries = 0, []
+                self.history.write("return", time.monotonic_ns(), {"ok": group.session})
                 return group
-            except SharedCoreError:
+            except SharedCoreError as error:
+                self.history.write("return", time.monotonic_ns(), {"refused": error.name})
                 time.sleep(0.05)
+
+    def close(self, group: Group) -> None:
+        self.history.write("call", time.monotonic_ns(), {"f": "close"})
+        group.close()
+        self.history.write("return", time.monotonic_ns(), {"ok": None})
 
     def run(self, over: str, pause: float) -> None:
         """Makes calls until a file is there."""
@@ -102,11 +110,14 @@ class Caller:
             if "refused" in outcome and outcome["refused"] in ("closed", "sessionEnded", "corrupt", "unavailable"):
                 time.sleep(0.02)
                 if outcome["refused"] != "unavailable" or self.random.random() < 0.1:
-                    group.close()
+                    self.close(group)
                     group = self.open()
+            elif self.random.random() < REOPENS:
+                self.close(group)
+                group = self.open()
             if pause:
                 time.sleep(self.random.random() * pause)
-        group.close()
+        self.close(group)
 
     def text(self) -> str:
         self.values += 1
@@ -238,7 +249,6 @@ class Caller:
 def observe(settings: dict[str, str], history: History, over: str) -> None:
     """Writes down what a watch delivers of all keys, from before the first call until a file is there and the group is quiet."""
     with Group.configured(settings, role="tool", name="observer", open_timeout=30) as group:
-        history.write("open", time.monotonic_ns(), group.session)
         with group.watch("k") as watch:
             asked = None
             while True:

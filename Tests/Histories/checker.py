@@ -59,6 +59,16 @@ class Event:
 
 
 @dataclass(slots=True)
+class Fault:
+    """What was done to the processes or the disk, and to which process."""
+
+    kind: str
+    begin: int
+    end: int
+    process: str | None = None
+
+
+@dataclass(slots=True)
 class History:
     """All calls and deliveries. The deliveries are in the order of their watches."""
 
@@ -66,6 +76,9 @@ class History:
     events: list[Event] = field(default_factory=list)
     #: For each reader of a watch that ended by itself, a time of which it says that it has all commits before it.
     ends: dict[str, int] = field(default_factory=dict)
+    faults: list[Fault] = field(default_factory=list)
+    #: Through a hub, a session may end although its process lives.
+    backend: str = "files"
 
 
 def read(paths: list[str]) -> History:
@@ -78,12 +91,18 @@ def read(paths: list[str]) -> History:
                 if not line.endswith("\n"):
                     break
                 match json.loads(line):
-                    case ["open", _, identity]:
-                        session = identity
-                    case ["call", time, call]:
-                        history.calls.append(Call(name, session, time, call))
+                    case ["call", time, what]:
+                        session = 0 if what["f"] == "open" else session
+                        history.calls.append(Call(name, session, time, what))
                     case ["return", time, outcome]:
-                        history.calls[-1].end, history.calls[-1].outcome = time, outcome
+                        call = history.calls[-1]
+                        call.end, call.outcome = time, outcome
+                        if call.what["f"] == "open":
+                            call.session = session = outcome.get("ok", 0)
+                    case ["fault", kind, begin, end, process]:
+                        history.faults.append(Fault(kind, begin, end, process))
+                    case ["backend", backend]:
+                        history.backend = backend
                     case ["event", time, kind, revision, origin, changes]:
                         tuples = tuple(
                             (key, change, tuple(new) if new else None, tuple(old) if old else None)
@@ -180,6 +199,10 @@ class Checker:
         #: The commits in gaps.
         self.assumed: dict[int, Call] = {}
         self.ended: dict[int, int] = {}
+        #: From when on nothing may be left of a session: a read that begins later does not see it.
+        self.gone: dict[int, float] = defaultdict(lambda: NEVER)
+        #: The latest beginning of a call of a session that was answered: it lived then.
+        self.alive: dict[int, int] = defaultdict(int)
 
     def problem(self, rule: str, sentence: str, *about: object) -> None:
         if len(self.problems) < 200:
@@ -187,6 +210,7 @@ class Checker:
 
     def judge(self) -> list[str]:
         calls = self.history.calls
+        self.collect_sessions()
         self.collect()
         self.replay()
         by_revision: dict[int, list[Call]] = defaultdict(list)
@@ -199,10 +223,59 @@ class Checker:
         for call in calls:
             if call.is_answered:
                 getattr(self, "check_" + call.what["f"])(call)
+        self.check_sessions()
         self.check_refused()
         self.check_posts()
         self.check_mailbox()
         return self.problems
+
+    # The sessions
+
+    def collect_sessions(self) -> None:
+        """Finds when sessions lived and when they had ended. Every opening looks for dead processes (L3)."""
+        of_process: dict[str, list[Call]] = defaultdict(list)
+        opened: list[tuple[int, float]] = []
+        for call in self.history.calls:
+            if call.what["f"] == "open" and "ok" in call.outcome:
+                of_process[call.process].append(call)
+                opened.append((call.begin, call.end))
+            elif call.what["f"] == "close" and "ok" in call.outcome and self.history.backend == "files":
+                # Without a hub nothing keeps a close from being done when it returns.
+                self.gone[call.session] = min(self.gone[call.session], call.end)
+            elif call.outcome.get("refused") == "sessionEnded":
+                self.gone[call.session] = min(self.gone[call.session], call.end)
+            elif call.is_answered and call.what["f"] != "close":
+                self.alive[call.session] = max(self.alive[call.session], call.begin)
+        opened.sort()
+        begins = [begin for begin, _ in opened]
+        # The end of the first opening to end of those that begin after a time.
+        ends: list[float] = [NEVER]
+        for _, end in reversed(opened):
+            ends.append(min(end, ends[-1]))
+        ends.reverse()
+        for fault in self.history.faults:
+            if fault.kind == "kill" and of_process[str(fault.process)]:
+                session = of_process[str(fault.process)][-1].session
+                self.gone[session] = min(self.gone[session], ends[bisect_right(begins, fault.end)])
+
+    def check_sessions(self) -> None:
+        """A session that has ended makes no calls, and what lived with it is not read any more."""
+        for call in self.history.calls:
+            if not call.is_answered or call.what["f"] in ("open", "close"):
+                continue
+            ended = self.ended.get(call.session, NEVER)
+            if call.low >= ended:
+                self.problem("L1", f"a call of a session is answered that had ended with {ended}", call)
+            if call.begin > self.gone[call.session]:
+                self.problem("L1", f"a call of a session is answered that had ended at {self.gone[call.session]}", call)
+            entries = []
+            if call.what["f"] == "get" and call.outcome["ok"]:
+                entries = [call.outcome["ok"]]
+            elif call.what["f"] == "list":
+                entries = [content for _, *content in call.outcome["ok"][1]]
+            for _, _, _, origin, lifetime in entries:
+                if lifetime == "session" and call.begin > self.gone[origin]:
+                    self.problem("L3", f"an entry of a session is read that had ended at {self.gone[origin]}", call)
 
     # What the watches delivered
 
@@ -577,6 +650,11 @@ class Checker:
             for _, _, new, _ in changes:
                 if new is not None and new[0] in refused:
                     self.problem("S12", f"{revision} has a value of a call that was refused", refused[new[0]])
+
+    def check_open(self, call: Call) -> None:
+        """With all others, in `check_sessions`."""
+
+    check_close = check_open
 
     # Posts
 

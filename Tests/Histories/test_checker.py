@@ -7,7 +7,7 @@ import unittest
 
 import checker
 import search
-from checker import NEVER, Call, Content, Event, History, selects
+from checker import NEVER, Call, Content, Event, Fault, History, selects
 
 KEYS = tuple(f"k/{part}/{number}" for part in ("a", "b") for number in range(3)) + ("k/bc",)
 HELD = "k/s/0"
@@ -460,6 +460,41 @@ def piece_live_session_ends(faulty: bool) -> list[str]:
     return piece.judge()
 
 
+def piece_answers_an_ended_session(faulty: bool) -> list[str]:
+    """A session is refused as ended, and answered afterwards."""
+    piece = Piece()
+    piece.history.backend = "hub"
+    piece.call(11, 30, 40, {"f": "get", "key": "k/a/1"}, {"refused": "sessionEnded"})
+    piece.history.faults.append(Fault("kill the hub", 25, 45))
+    if faulty:
+        piece.get(11, 50, 60, "k/a/1", None)
+    return piece.judge()
+
+
+def piece_keeps_a_dead_session(faulty: bool) -> list[str]:
+    """The entry of a killed process is read after an opening that began when the process was dead."""
+    piece = Piece()
+    piece.call(11, 5, 8, {"f": "open"}, {"ok": 11})
+    piece.call(12, 5, 8, {"f": "open"}, {"ok": 12})
+    old = piece.put(11, 10, 20, "k/s/0", 1, "session")
+    piece.history.faults.append(Fault("kill", 25, 30, "call-11"))
+    piece.get(12, 31, 32, "k/s/0", old)
+    piece.call(13, 35, 40, {"f": "open"}, {"ok": 13})
+    piece.event(60 if faulty else 39, 2, 11, ("k/s/0", "sessionEnded", None, old))
+    piece.get(12, 50, 55, "k/s/0", old if faulty else None)
+    return piece.judge()
+
+
+def piece_keeps_a_closed_session(faulty: bool) -> list[str]:
+    """The entry of a group that was closed is listed."""
+    piece = Piece()
+    old = piece.put(11, 10, 20, "k/s/0", 1, "session")
+    piece.call(11, 25, 30, {"f": "close"}, {"ok": None})
+    piece.call(12, 50, 55, {"f": "list", "prefix": "k/s"}, {"ok": [1, [["k/s/0", *old]]] if faulty else [2, []]})
+    piece.event(60 if faulty else 29, 2, 11, ("k/s/0", "sessionEnded", None, old))
+    return piece.judge()
+
+
 def piece_hidden_message(faulty: bool) -> list[str]:
     """A message waits, and a take gets nothing."""
     piece = Piece()
@@ -497,6 +532,10 @@ PIECES = {
     piece_revision_of_no_change: "S3",
     piece_comes_back: "S4",
     piece_comes_back_in_a_guard: "S4",
+    piece_live_session_ends: "L1",
+    piece_answers_an_ended_session: "L1",
+    piece_keeps_a_dead_session: "L3",
+    piece_keeps_a_closed_session: "L3",
 }
 
 
