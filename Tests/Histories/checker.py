@@ -29,7 +29,8 @@ class Call:
     what: dict
     end: float = NEVER
     outcome: dict = field(default_factory=lambda: {"unknown": "killed"})
-    #: The revisions that it may have seen, which the checker finds.
+    #: When its effect has come, where it has one, and the revisions that it may have seen: the checker finds them.
+    until: float = NEVER
     low: float = 0
     high: float = NEVER
 
@@ -189,6 +190,8 @@ class Checker:
         self.counts: Counter[str] = Counter()
         #: What changed with each revision: who, and the changes in the order of the keys.
         self.commits: dict[int, tuple[int, tuple]] = {}
+        #: When a watch told of a revision first.
+        self.first_told: dict[int, int] = {}
         self.versions: dict[str, Versions] = defaultdict(Versions)
         #: What each watch said that all is, at its beginning or after a gap.
         self.states: list[tuple[int, str, dict[str, Content]]] = []
@@ -257,6 +260,16 @@ class Checker:
             if fault.kind == "kill" and of_process[str(fault.process)]:
                 session = of_process[str(fault.process)][-1].session
                 self.gone[session] = min(self.gone[session], ends[bisect_right(begins, fault.end)])
+        # A commit of an unknown outcome comes before its session has ended, and before a commit behind it is answered, since
+        # the numbers of a session rise (S12).
+        answered: dict[int, float] = defaultdict(lambda: NEVER)
+        for call in reversed(self.history.calls):
+            call.until = call.end if "unknown" not in call.outcome else self.gone[call.session]
+            if call.what["f"] == "commit":
+                if call.is_answered:
+                    answered[call.session] = call.end
+                else:
+                    call.until = min(call.until, answered[call.session])
 
     def check_sessions(self) -> None:
         """A session that has ended makes no calls, and what lived with it is not read any more."""
@@ -283,6 +296,7 @@ class Checker:
         """Makes one order of commits of all watches, which have to agree, and finds the gaps that all of them have."""
         runs: dict[str, list[Run]] = defaultdict(list)
         for event in self.history.events:
+            self.first_told[event.revision] = min(event.time, self.first_told.get(event.revision, event.time))
             self.counts[event.kind] += 1
             changes = tuple(sorted(event.changes, key=lambda change: change[0]))
             if len({key for key, *_ in changes}) != len(changes):
@@ -325,15 +339,12 @@ class Checker:
 
     def check_ends(self, runs: dict[str, list[Run]], order: list[int]) -> None:
         """A reader that ended by itself has all that was committed before. One that was killed has what it had by then."""
-        first_told: dict[int, int] = {}
-        for event in self.history.events:
-            first_told[event.revision] = min(event.time, first_told.get(event.revision, event.time))
         returned = {call.revision: call.end for call in self.history.calls if call.revision is not None}
         for process, end in self.history.ends.items():
             last = runs[process][-1].last if process in runs else -1
             missing = [
                 revision for revision in order[bisect_right(order, last):]
-                if min(returned.get(revision, NEVER), first_told[revision]) < end
+                if min(returned.get(revision, NEVER), self.first_told[revision]) < end
             ]
             if missing:
                 self.problem("W1", f"the watch of {process} has ended with {last}, before {missing[:5]}")
@@ -361,7 +372,7 @@ class Checker:
                     assumed[revision] = of_value[value]
             keys = set(session_keys)
             for call in unknown:
-                if call.begin < gap.end and min(call.end, call.begin + LATE) > gap.begin:
+                if call.begin < gap.end and min(call.until, call.begin + LATE) > gap.begin:
                     for kind, key, *_ in call.what["ops"]:
                         if kind == "deleteAll":
                             keys |= {name for name in self.names if selects(key, name)}
@@ -482,10 +493,12 @@ class Checker:
     def explain(self, by_revision: dict[int, list[Call]]) -> list[tuple[Call, int]]:
         """Finds the call that made each commit. Returns the calls with their revisions."""
         explained: list[tuple[Call, int]] = []
+        # Those of one session, the latest last.
         unknown: dict[int, list[Call]] = defaultdict(list)
         for call in self.history.calls:
             if call.what["f"] == "commit" and "unknown" in call.outcome:
                 unknown[call.session].append(call)
+        told = self.first_told
         for revision, calls in by_revision.items():
             # A commit that changes nothing has a number, and takes a revision for its result (S7, S12).
             if len(calls) > 1:
@@ -508,7 +521,10 @@ class Checker:
                 if call.what["f"] == "commit" and call.session == origin and self.expected(call, revision)
             ]
             if not makers:
-                makers = [call for call in unknown[origin] if self.expected(call, revision) == changes][:1]
+                makers = [
+                    call for call in unknown[origin]
+                    if call.begin <= told.get(revision, NEVER) and self.expected(call, revision) == changes
+                ][-1:]
                 if not makers:
                     self.problem("S5", f"no call has made {revision} of {origin:x}", changes)
                     continue
@@ -537,7 +553,7 @@ class Checker:
                 position += 1
             while answered and answered[0][0] < call.begin:
                 low = max(low, heappop(answered)[1])
-            call.low, call.high = low, begun.highest(call.end)
+            call.low, call.high = low, begun.highest(call.until)
             if call.is_answered:
                 heappush(answered, (call.end, self.lowest_seen(call)))
         for call, revision in explained:

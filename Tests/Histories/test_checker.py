@@ -495,6 +495,37 @@ def piece_keeps_a_closed_session(faulty: bool) -> list[str]:
     return piece.judge()
 
 
+def piece_late_effect_of_a_dead_session(faulty: bool) -> list[str]:
+    """A commit of a killed process is made after the process had been found dead."""
+    piece = Piece()
+    piece.call(11, 5, 8, {"f": "open"}, {"ok": 11})
+    piece.call(12, 5, 8, {"f": "open"}, {"ok": 12})
+    late = {"f": "commit", "ops": [["put", "k/a/0", "late.24", "persistent"]], "guards": []}
+    piece.call(11, 10, NEVER, late, {"unknown": "killed"})
+    piece.history.faults.append(Fault("kill", 25, 30, "call-11"))
+    piece.call(13, 35, 40, {"f": "open"}, {"ok": 13})
+    revision = 2 if faulty else 1
+    piece.put(12, 50, 60, "k/a/1", 3 - revision)
+    piece.event(65 if faulty else 49, revision, 11, ("k/a/0", "put", ("late.24", revision, revision, 11, "persistent"), None))
+    piece.history.events.sort(key=lambda event: event.revision)
+    return piece.judge()
+
+
+def piece_late_effect_of_an_older_number(faulty: bool) -> list[str]:
+    """A commit of an unknown outcome is made after a later one of the session was answered, and behind another's."""
+    piece = Piece()
+    late = {"f": "commit", "ops": [["put", "k/a/0", "late.24", "persistent"]], "guards": []}
+    piece.call(11, 10, 20, late, {"unknown": "outcomeUnknown"})
+    piece.history.faults.append(Fault("full disk", 10, 20))
+    piece.call(11, 30, 40, {"f": "commit", "ops": [["delete", "k/a/2"]], "guards": []}, {"ok": 2})
+    if not faulty:
+        piece.event(45, 1, 11, ("k/a/0", "put", ("late.24", 1, 1, 11, "persistent"), None))
+    piece.put(12, 50, 60, "k/a/1", 3)
+    if faulty:
+        piece.event(65, 4, 11, ("k/a/0", "put", ("late.24", 4, 4, 11, "persistent"), None))
+    return piece.judge()
+
+
 def piece_hidden_message(faulty: bool) -> list[str]:
     """A message waits, and a take gets nothing."""
     piece = Piece()
@@ -536,6 +567,8 @@ PIECES = {
     piece_answers_an_ended_session: "L1",
     piece_keeps_a_dead_session: "L3",
     piece_keeps_a_closed_session: "L3",
+    piece_late_effect_of_a_dead_session: "S4",
+    piece_late_effect_of_an_older_number: "S4",
 }
 
 
