@@ -8,7 +8,7 @@ n log n. `search.py` searches small pieces of a history for any order, without r
 from __future__ import annotations
 
 import json
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
@@ -728,49 +728,109 @@ class Checker:
         taken: dict[str, list[Call]] = defaultdict(list)
         acknowledged: dict[str, list[Call]] = defaultdict(list)
         is_drained = False
-        unknown_take = NEVER
         for call in self.history.calls:
             match call.what["f"]:
                 case "send":
                     sent[call.what["text"]] = call
                 case "take":
-                    if "unknown" in call.outcome:
-                        unknown_take = min(unknown_take, call.begin)
-                    elif call.outcome.get("ok"):
+                    if call.outcome.get("ok"):
                         taken[call.outcome["ok"]].append(call)
                 case "acknowledge":
                     acknowledged[call.what["text"]].append(call)
                 case "list" if call.what.get("final"):
                     is_drained = True
         for text, takes in taken.items():
+            takes.sort(key=lambda take: take.end)
             if text not in sent or "refused" in sent[text].outcome:
-                self.problem("C-mailbox", "a message was taken that was not sent", *takes)
+                self.problem("M2", "a message was taken that was not sent", *takes)
             elif any(take.end < sent[text].begin for take in takes):
-                self.problem("C-mailbox", "a message was taken before it was sent", sent[text], *takes)
+                self.problem("M2", "a message was taken before it was sent", sent[text], *takes)
+            self.check_hands(takes, acknowledged[text])
         for text, call in sent.items():
             done = [one for one in acknowledged[text] if one.outcome.get("ok") is True]
             if len(done) > 1:
-                self.problem("C-mailbox", "a message was acknowledged twice", *done)
+                self.problem("M6", "a message was acknowledged twice", *done)
             for one in done:
                 for take in taken[text]:
                     if take.begin > one.end:
-                        self.problem("C-mailbox", "a message was taken after it was acknowledged", one, take)
+                        self.problem("M6", "a message was taken after it was acknowledged", one, take)
             may_be_done = done or any("unknown" in one.outcome for one in acknowledged[text])
             if is_drained and call.revision is not None and not may_be_done:
-                self.problem("C-mailbox", "a message was neither acknowledged nor left", call)
-        self.check_queue(sent, taken, unknown_take)
+                self.problem("M2", "a message was neither acknowledged nor left", call)
+        self.check_queue(sent, taken, acknowledged)
 
-    def check_queue(self, sent: dict[str, Call], taken: dict[str, list[Call]], unknown_take: float) -> None:
-        """No message is taken while an older one waits that no call has taken yet."""
-        latest: tuple[float, str] = (0, "")
-        for text, call in sorted(sent.items(), key=lambda item: item[1].revision or 0):
-            if call.revision is None or not taken[text]:
+    def check_hands(self, takes: list[Call], acknowledged: list[Call]) -> None:
+        """A message is in one hand, until it is acknowledged or the session has ended. No call gives one back.
+
+        :param takes: those of one message, in the order of their ends.
+        """
+        for first, second in zip(takes, takes[1:]):
+            if first.session == second.session or not (self.may_follow(second, first) or self.may_follow(first, second)):
+                self.problem("M6", "two sessions that lived had a message, or one had it twice", first, second)
+        for call in acknowledged:
+            own = [take for take in takes if take.session == call.session]
+            if not own:
+                self.problem("M6", "a message was acknowledged by a session that did not take it", call)
+            elif call.outcome.get("ok") is False:
+                # No call clears the mailbox, so a take ends with its session alone; the session has answered here.
+                self.problem("M6", "a message was gone out of the hand of a session that lived", own[-1], call)
+            elif call.outcome.get("ok") is True:
+                for other in takes:
+                    if other.session != call.session and not self.may_follow(own[-1], other):
+                        self.problem("M6", "a message was taken out of the hand that acknowledged it", other, own[-1], call)
+
+    def may_follow(self, second: Call, first: Call) -> bool:
+        """Whether one session may have taken what another had taken before: that has ended meanwhile."""
+        return first.begin < second.end and self.alive[first.session] < second.end
+
+    def check_queue(
+        self, sent: dict[str, Call], taken: dict[str, list[Call]], acknowledged: dict[str, list[Call]]
+    ) -> None:
+        """No take finds nothing, or a newer message, while one waits all the time that it takes.
+
+        A take of an unknown outcome may hold any one message until its session has ended. The calls are taken in the order of
+        time, with the messages that wait at each time in the order of their sends.
+        """
+        steps: list[tuple[float, int, int, float]] = []
+        for text, call in sent.items():
+            if call.revision is None:
                 continue
-            first = min(taken[text], key=lambda take: take.begin)
-            if latest[0] > first.end and first.begin > sent[latest[1]].end and unknown_take > first.end:
-                self.problem("C-mailbox", "an older message waited", sent[latest[1]], call, first)
-            if first.begin > latest[0]:
-                latest = (first.begin, text)
+            end = min((one.begin for one in acknowledged[text] if one.outcome.get("ok") is not False
+                       and "refused" not in one.outcome), default=NEVER)
+            start: float = call.end
+            for take in sorted(taken[text], key=lambda take: take.begin):
+                if start < min(take.begin, end):
+                    steps.append((start, 1, call.revision, min(take.begin, end)))
+                start = max(start, self.gone[take.session])
+            if start < end:
+                steps.append((start, 1, call.revision, end))
+        steps += [(until, 0, revision, until) for _, _, revision, until in steps if until < NEVER]
+        lost = [call for call in self.history.calls if call.what["f"] == "take" and "unknown" in call.outcome]
+        lost_begins, lost_ends = sorted(call.begin for call in lost), sorted(self.gone[call.session] for call in lost)
+        takes = [call for call in self.history.calls if call.what["f"] == "take" and "ok" in call.outcome]
+        steps += [(call.begin, 2, index, 0) for index, call in enumerate(takes)]
+        steps.sort()
+        waiting: list[int] = []
+        until: dict[int, float] = {}
+        for time, kind, number, end in steps:
+            if kind == 0:
+                waiting.pop(bisect_left(waiting, number))
+            elif kind == 1:
+                insort(waiting, number)
+                until[number] = end
+            else:
+                call = takes[number]
+                text = call.outcome["ok"]
+                newer = NEVER if text is None else sent[text].revision if text in sent else None
+                may_be_held = bisect_left(lost_begins, call.end) - bisect_right(lost_ends, time)
+                for revision in waiting if newer is not None else ():
+                    if revision >= newer:
+                        break
+                    may_be_held -= until[revision] > call.end
+                    if may_be_held < 0:
+                        rule, found = ("M6", "nothing") if text is None else ("M1", "a newer message")
+                        self.problem(rule, f"a take found {found} while the message of {revision} waited", call)
+                        break
 
 
 def judge(paths: list[str]) -> Checker:

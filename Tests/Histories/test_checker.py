@@ -538,6 +538,48 @@ def piece_hidden_message(faulty: bool) -> list[str]:
     return piece.judge()
 
 
+def piece_order_after_a_lost_take(faulty: bool) -> list[str]:
+    """A newer message is taken first, long after a take of an unknown outcome whose session has ended."""
+    piece = Piece()
+    piece.call(11, 5, 8, {"f": "open"}, {"ok": 11})
+    piece.call(11, 10, NEVER, {"f": "take"}, {"unknown": "killed"})
+    piece.history.faults.append(Fault("kill", 15, 16, "call-11"))
+    piece.call(12, 20, 25, {"f": "open"}, {"ok": 12})
+    for number in (1, 2):
+        piece.call(12, number * 10 + 20, number * 10 + 25, {"f": "send", "text": f"m.{number}"}, {"ok": number})
+    for number in (2, 1) if faulty else (1, 2):
+        time = 300 - number * 20 if faulty else 200 + number * 20
+        piece.call(12, time, time + 5, {"f": "take"}, {"ok": f"m.{number}"})
+        piece.call(12, time + 10, time + 15, {"f": "acknowledge", "text": f"m.{number}"}, {"ok": True})
+    return piece.judge()
+
+
+def piece_keeps_a_message_of_a_dead_session(faulty: bool) -> list[str]:
+    """What a killed process had in its hand comes to no other, although an opening found the process dead."""
+    piece = Piece()
+    piece.call(11, 5, 8, {"f": "open"}, {"ok": 11})
+    piece.call(11, 10, 20, {"f": "send", "text": "m.1"}, {"ok": 1})
+    piece.call(11, 30, 40, {"f": "take"}, {"ok": "m.1"})
+    piece.history.faults.append(Fault("kill", 45, 50, "call-11"))
+    piece.call(12, 52, 55, {"f": "open"}, {"ok": 12})
+    if faulty:
+        piece.call(12, 60, 65, {"f": "take"}, {"ok": None})
+    piece.call(12, 70, 75, {"f": "take"}, {"ok": "m.1"})
+    piece.call(12, 80, 85, {"f": "acknowledge", "text": "m.1"}, {"ok": True})
+    return piece.judge()
+
+
+def piece_takes_what_another_acknowledges(faulty: bool) -> list[str]:
+    """Two sessions take a message at one time; the one acknowledges it and dies, the other has it."""
+    piece = Piece()
+    piece.call(11, 10, 20, {"f": "send", "text": "m.1"}, {"ok": 1})
+    piece.call(11, 30, 40, {"f": "take"}, {"ok": "m.1"})
+    piece.call(11, 50, 60, {"f": "acknowledge", "text": "m.1"}, {"ok": True})
+    if faulty:
+        piece.call(12, 45, 55, {"f": "take"}, {"ok": "m.1"})
+    return piece.judge()
+
+
 def piece_refuses_everything(faulty: bool) -> list[str]:
     """Nearly all calls are refused."""
     piece = Piece()
@@ -561,6 +603,9 @@ PIECES = {
     piece_watch_stops: "W1",
     piece_phantom: "S5",
     piece_revision_of_no_change: "S3",
+    piece_two_hands: "M6",
+    piece_same_hand: "M6",
+    piece_lost_hand: "M6",
     piece_comes_back: "S4",
     piece_comes_back_in_a_guard: "S4",
     piece_live_session_ends: "L1",
@@ -569,6 +614,10 @@ PIECES = {
     piece_keeps_a_closed_session: "L3",
     piece_late_effect_of_a_dead_session: "S4",
     piece_late_effect_of_an_older_number: "S4",
+    piece_hidden_message: "M6",
+    piece_order_after_a_lost_take: "M1",
+    piece_keeps_a_message_of_a_dead_session: "M6",
+    piece_takes_what_another_acknowledges: "M6",
 }
 
 
@@ -605,10 +654,10 @@ FAULTS = {
     "counts a post twice": "N3",
     "forgets the state of a post": "N3 N7",
     "tells another state": "N3",
-    "loses a message": "C-mailbox",
-    "gives an acknowledged message again": "C-mailbox",
-    "gives a newer message first": "C-mailbox",
-    "lets a message be acknowledged twice": "C-mailbox",
+    "loses a message": "M2",
+    "gives an acknowledged message again": "M6",
+    "gives a newer message first": "M1",
+    "lets a message be acknowledged twice": "M6",
 }
 #: Those that the search finds as well, by the values of single keys alone.
 SEARCHED = ("reads an older state", "ignores a guard", "loses an acknowledged commit", "goes back to an older state")
