@@ -201,6 +201,8 @@ class Checker:
         self.names: set[str] = set()
         #: The commits in gaps.
         self.assumed: dict[int, Call] = {}
+        #: The revisions of the calls of an unknown outcome that were made.
+        self.found: dict[int, int] = {}
         self.ended: dict[int, int] = {}
         #: From when on nothing may be left of a session: a read that begins later does not see it.
         self.gone: dict[int, float] = defaultdict(lambda: NEVER)
@@ -508,6 +510,7 @@ class Checker:
             if call.revision is None:
                 unknown[call.session].remove(call)
                 explained.append((call, revision))
+                self.found[id(call)] = revision
         for revision in sorted(self.commits):
             if revision in self.assumed:
                 continue
@@ -530,6 +533,7 @@ class Checker:
                     continue
                 unknown[origin].remove(makers[0])
                 explained.append((makers[0], revision))
+                self.found[id(makers[0])] = revision
                 if self.failing_guard(makers[0], revision - 1) is not None:
                     self.problem("S6", f"{revision} was made although a guard did not hold", makers[0])
                 self.counts["unknown, done"] += 1
@@ -683,30 +687,68 @@ class Checker:
     def check_posts(self) -> None:
         """A state is that of the last post, and its count is that of all posts until then."""
         posts: dict[str, dict[int, tuple[int, int]]] = defaultdict(dict)
-        maybe: Counter[str] = Counter()
+        unknown: dict[tuple[str, int, int], list[int]] = defaultdict(list)
         for call in self.history.calls:
+            revision = self.revision_of(call)
             for name, state in self.posts_of(call):
-                if call.revision is not None:
-                    posts[name][call.revision] = (state, call.session)
-                elif "unknown" in call.outcome:
-                    maybe[name] += 1
-        orders = {name: sorted(known) for name, known in posts.items()}
+                if revision is not None:
+                    posts[name][revision] = (state, call.session)
+                elif "unknown" in call.outcome and (self.gaps or call.what["f"] == "post"):
+                    # A commit of the others has a change, so that it is found where it was made.
+                    unknown[name, state, call.session].append(call.begin)
+        reads: dict[str, list[Call]] = defaultdict(list)
         for call in self.history.calls:
-            if call.what["f"] != "state" or "ok" not in call.outcome:
-                continue
+            if call.what["f"] == "state" and "ok" in call.outcome:
+                reads[call.what["name"]].append(call)
+        for name, of_name in reads.items():
+            of_name.sort(key=lambda call: (call.outcome["ok"][2], call.end))
+            self.find_posts(name, of_name, posts[name], unknown)
+            maybe = sorted(begin for (of, _, _), begins in unknown.items() if of == name for begin in begins)
+            self.count_posts(of_name, sorted(posts[name]), maybe)
+
+    def find_posts(
+        self, name: str, reads: list[Call], posts: dict[int, tuple[int, int]], unknown: dict[tuple[str, int, int], list[int]]
+    ) -> None:
+        """Finds the posts of an unknown outcome that were read, and checks what all reads say of their posts."""
+        for call in reads:
             state, count, revision, origin = call.outcome["ok"]
-            name = call.what["name"]
-            order = orders.get(name, [])
-            known = bisect_right(order, revision)
-            if not known <= count <= known + maybe[name]:
-                self.problem("N3", f"{count} posts, and {known} were known, with {maybe[name]} unknown", call)
-            if revision in posts[name] and posts[name][revision] != (state, origin):
-                self.problem("N3", f"the post of {revision} had {posts[name][revision]}", call)
-            if revision and revision not in posts[name] and not maybe[name]:
-                self.problem("N3", f"no call has posted with {revision}", call)
+            if not revision:
+                if (state, count, origin) != (0, 0, 0):
+                    self.problem("N5", "a state is there, and no post", call)
+                continue
+            if revision not in posts:
+                begins = unknown[name, state, origin]
+                if not begins or min(begins) >= call.end:
+                    self.problem("N3", f"no call has posted with {revision}", call)
+                    continue
+                begins.remove(min(begins))
+                posts[revision] = (state, origin)
+            elif posts[revision] != (state, origin):
+                self.problem("N3", f"the post of {revision} had {posts[revision]}", call)
+
+    def count_posts(self, reads: list[Call], order: list[int], maybe: list[int]) -> None:
+        """Checks the counts of the reads of one name, which are in the order of their revisions.
+
+        :param order: the revisions of the known posts.
+        :param maybe: when the posts began of which it is not known whether they were made.
+        """
+        counted, until = 0, 0
+        for call in reads:
+            _, count, revision, _ = call.outcome["ok"]
+            known, possible = bisect_right(order, revision), bisect_left(maybe, call.end)
+            if not known <= count <= known + possible:
+                self.problem("N3", f"{count} posts, and {known} were known, with {possible} unknown", call)
+            between = known - bisect_right(order, until)
+            if not between <= count - counted <= between + (possible if revision > until else 0):
+                self.problem("N5", f"{count} posts, and {counted} at {until}, with {between} known between", call)
+            counted, until = count, revision
             missed = bisect_right(order, call.low)
             if missed > known or revision > call.high:
                 self.problem("N7", f"a post of {order[missed - 1] if missed else 0} had returned before", call)
+
+    def revision_of(self, call: Call) -> int | None:
+        """The revision of a write that has succeeded, or was found to have."""
+        return call.revision if call.revision is not None else self.found.get(id(call))
 
     def posts_of(self, call: Call) -> list[tuple[str, int]]:
         if call.what["f"] == "post":
