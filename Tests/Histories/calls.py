@@ -28,6 +28,9 @@ UNKNOWN = ("outcomeUnknown", "system")
 KEYS = tuple(f"k/{part}/{number}" for part in "abc" for number in range(4))
 #: Keys whose entries end with their session.
 SESSION_KEYS = ("k/s/0", "k/s/1")
+#: Keys whose entries expire, after so many seconds.
+EXPIRING_KEYS = ("k/e/0", "k/e/1")
+EXPIRES_AFTER = 1.5
 PREFIXES = ("k", "k/a", "k/b/", "k/c")
 LOCK = "k/lock"
 #: How often a process closes its group and opens it again.
@@ -127,8 +130,9 @@ class Caller:
     def next_call(self) -> dict:
         """Returns a random call, as the file has it."""
         chosen = self.random.random()
-        key = self.random.choice(KEYS + SESSION_KEYS)
-        put = ["put", key, self.text(), "session" if key in SESSION_KEYS else "persistent"]
+        key = self.random.choice(KEYS + SESSION_KEYS + EXPIRING_KEYS)
+        lifetime = "session" if key in SESSION_KEYS else "expiring" if key in EXPIRING_KEYS else "persistent"
+        put = ["put", key, self.text(), lifetime]
         if chosen < 0.25:
             return {"f": "get", "key": key}
         if chosen < 0.33:
@@ -137,8 +141,9 @@ class Caller:
             return {"f": "post", "name": self.random.choice(NAMES), "state": self.random.getrandbits(32)}
         if chosen < 0.40:
             return {"f": "state", "name": self.random.choice(NAMES)}
-        if chosen < 0.44:
+        if chosen < 0.42:
             return {"f": "send", "text": self.text()}
+        # A take and its acknowledgement: more than there are sends, so that the mailbox does not grow.
         if chosen < 0.48 and not self.deliveries:
             return {"f": "take"}
         if chosen < 0.48:
@@ -210,14 +215,23 @@ class Caller:
         return text(delivery.message)
 
     def acknowledge(self, group: Group, call: dict) -> bool:
-        return self.deliveries.pop(0).acknowledge()
+        try:
+            acknowledged = self.deliveries[0].acknowledge()
+        except SharedCoreError as error:
+            # What is refused has no effect: the message is still in hand.
+            if error.name in UNKNOWN:
+                self.deliveries.pop(0)
+            raise
+        self.deliveries.pop(0)
+        return acknowledged
 
     def commit(self, group: Group, call: dict) -> int:
         operations = []
         for operation in call["ops"]:
             match operation:
                 case ["put", key, put, lifetime]:
-                    operations.append(Operation.put(key, value(put), session=lifetime == "session"))
+                    expires_after = EXPIRES_AFTER if lifetime == "expiring" else None
+                    operations.append(Operation.put(key, value(put), session=lifetime == "session", expires_after=expires_after))
                 case ["delete", key]:
                     operations.append(Operation.delete(key))
                 case ["deleteAll", prefix]:
@@ -273,7 +287,7 @@ def end(settings: dict[str, str], history: History) -> None:
     """Reads what is left when all other processes have ended: the entries, and the messages of the mailbox."""
     caller = Caller(0, 0, settings, history)
     group = caller.open()
-    left = lambda: [entry for entry in group.list("k").entries if entry.lifetime == "session"]
+    left = lambda: [entry for entry in group.list("k").entries if entry.lifetime != "persistent"]
     limit = time.monotonic() + 60
     while left() and time.monotonic() < limit:
         time.sleep(0.1)
@@ -286,10 +300,10 @@ def end(settings: dict[str, str], history: History) -> None:
 
     make({"f": "list", "prefix": "k", "final": True})
     for name in NAMES:
-        make({"f": "state", "name": name})
-    while make({"f": "take"}).get("ok"):
-        make({"f": "acknowledge", "text": text(caller.deliveries[0].message)})
-    group.close()
+        make({"f": "state", "name": name, "final": True})
+    while make({"f": "take", "final": True}).get("ok"):
+        make({"f": "acknowledge", "text": text(caller.deliveries[0].message), "final": True})
+    caller.close(group)
 
 
 def main() -> None:

@@ -16,6 +16,21 @@ from heapq import heappop, heappush
 NEVER = float("inf")
 #: How long after its beginning the commit of a killed process may still be made, in nanoseconds.
 LATE = 10_000_000_000
+#: A call that takes longer than this has hung; a stopped process, or one without the hub, takes less.
+LONGEST = 30_000_000_000
+#: A watch delivers at the latest so long after a commit has returned (N9).
+LAG = 10_000_000_000
+#: For how long the calls put what expires, how long it may stay after that (S8), and for how long more on a busy machine.
+EXPIRING = 1_500_000_000
+EXPIRED = 1_000_000_000
+BUSY = 1_000_000_000
+#: Which faults explain a refusal or an unknown outcome, and for how long after them. No other code has a reason.
+REASONS = {
+    "storageFull": ("full disk", "stop", "stop the hub"),
+    "unavailable": ("kill the hub", "stop the hub"),
+    "outcomeUnknown": ("kill the hub", "stop the hub", "full disk"),
+}
+AFTERWARDS = 1_000_000_000
 Content = tuple[str, int, int, int, str]
 
 
@@ -229,6 +244,9 @@ class Checker:
             if call.is_answered:
                 getattr(self, "check_" + call.what["f"])(call)
         self.check_sessions()
+        self.check_answered()
+        self.check_codes()
+        self.check_expiring()
         self.check_refused()
         self.check_posts()
         self.check_mailbox()
@@ -306,6 +324,10 @@ class Checker:
             delivered = runs[event.process]
             if delivered and (event.revision, event.kind) <= (delivered[-1].last, "changes"):
                 self.problem("W3", f"{event.process} delivered {event.kind} {event.revision} after {delivered[-1].last}")
+            if event.kind == "snapshot" and delivered:
+                self.problem("W1", f"{event.process} delivered a snapshot again, of {event.revision}")
+            if event.kind == "changes" and not changes:
+                self.problem("W1", f"{event.process} delivered {event.revision} without a change")
             if event.kind != "changes":
                 state = {key: new for key, _, new, _ in changes if new is not None}
                 self.states.append((event.revision, event.process, state))
@@ -342,6 +364,13 @@ class Checker:
     def check_ends(self, runs: dict[str, list[Run]], order: list[int]) -> None:
         """A reader that ended by itself has all that was committed before. One that was killed has what it had by then."""
         returned = {call.revision: call.end for call in self.history.calls if call.revision is not None}
+        late = [event for event in self.history.events
+                if event.kind == "changes" and event.time > returned.get(event.revision, NEVER) + LAG]
+        if late:
+            self.problem("W1", f"{len(late)} deliveries were later than {LAG / 1e9:.0f} s, the first of {late[0].process} of "
+                               f"{late[0].revision} at {late[0].time}")
+        if self.counts["lagged"] > 2 + self.counts["changes"] / 100:
+            self.problem("W3", f"{self.counts['lagged']} deliveries are lagged, of {len(self.history.events)}")
         for process, end in self.history.ends.items():
             last = runs[process][-1].last if process in runs else -1
             missing = [
@@ -357,7 +386,7 @@ class Checker:
         session_keys, done, unknown = set(), {}, []
         for call in self.history.calls:
             if call.what["f"] == "commit":
-                session_keys |= {operation[1] for operation in call.what["ops"] if operation[-1] == "session"}
+                session_keys |= {operation[1] for operation in call.what["ops"] if operation[-1] in ("session", "expiring")}
                 if call.revision is not None:
                     done[call.revision] = call
                 elif "unknown" in call.outcome:
@@ -427,8 +456,6 @@ class Checker:
                     self.problem("S8", f"in {revision}, {key} ended with a session, and was {old}")
                 else:
                     self.ended.setdefault(old[3], revision)
-            if kind == "expired":
-                self.problem("S8", f"in {revision}, {key} expired; no call lets one expire")
             if found is not None and found[4] == "session":
                 of_session[found[3]].discard(key)
             if new is not None and new[4] == "session":
@@ -655,8 +682,83 @@ class Checker:
                 expected[key] = content
         if found != expected or [key for key, *_ in entries] != sorted(key for key, *_ in entries):
             self.problem("S4", f"the list of {revision} differs in {sorted(set(found.items()) ^ set(expected.items()))}", call)
-        if call.what.get("final") and any(content[4] == "session" for content in found.values()):
-            self.problem("S8", "entries of ended sessions are left at the end", call)
+        if call.what.get("final") and any(content[4] != "persistent" for content in found.values()):
+            self.problem("S8", "entries of ended sessions, or such that expire, are left at the end", call)
+
+    def check_answered(self) -> None:
+        """Most calls are answered, of each kind and at each time, the last reads are, and none hangs."""
+        of_kind: dict[str, list[Call]] = defaultdict(list)
+        for call in self.history.calls:
+            if call.end < NEVER:
+                of_kind[call.what["f"]].append(call)
+                if call.end - call.begin > LONGEST:
+                    self.problem("history", f"a call took {(call.end - call.begin) / 1e9:.0f} s", call)
+            if call.what.get("final") and "ok" not in call.outcome:
+                self.problem("history", "what is left at the end could not be read", call)
+        if not any(call.what["f"] == "list" and call.what.get("final") for call in self.history.calls):
+            self.problem("history", "what is left at the end was not read")
+        for kind, calls in of_kind.items():
+            answered = sum(call.is_answered for call in calls)
+            if len(calls) >= 20 and answered < len(calls) / 2:
+                self.problem("history", f"{answered} of {len(calls)} calls of {kind} were answered", *calls[-3:])
+        returned = sorted((call for calls in of_kind.values() for call in calls), key=lambda call: call.begin)
+        size = max(100, len(returned) // 20)
+        for start in range(0, len(returned) - size + 1, size):
+            part = returned[start:start + size]
+            answered = sum(call.is_answered for call in part)
+            if answered < size / 4:
+                self.problem("history", f"{answered} of {size} calls were answered from {part[0].begin} on", *part[-3:])
+
+    def check_codes(self) -> None:
+        """What is refused, and what is unknown, has a fault as its reason."""
+        faults: dict[str, list[Fault]] = defaultdict(list)
+        for fault in sorted(self.history.faults, key=lambda fault: fault.begin):
+            faults[fault.kind].append(fault)
+        begins = {kind: [fault.begin for fault in of_kind] for kind, of_kind in faults.items()}
+        for call in self.history.calls:
+            code = call.outcome.get("refused") or call.outcome.get("unknown")
+            if code is None or call.end == NEVER:
+                continue
+            for kind in REASONS.get(code, ()):
+                # One fault is over when the next begins.
+                before = bisect_right(begins.get(kind, []), call.end)
+                if before and faults[kind][before - 1].end + AFTERWARDS >= call.begin:
+                    break
+            else:
+                self.counts[f"{code} without a reason"] += 1
+                self.problem("codes", f"{code} without a reason", call)
+
+    def check_expiring(self) -> None:
+        """What expires is not gone early, and is not read late."""
+        writers = {
+            operation[2]: call for call in self.history.calls
+            for operation in call.what.get("ops", ()) if operation[0] == "put" and operation[3] == "expiring"
+        }
+
+        def limit(content: Content) -> float:
+            """Until when an entry may be there."""
+            told = self.first_told.get(content[1], NEVER)
+            writer = writers.get(content[0])
+            return min(told, writer.end if writer else NEVER) + EXPIRING + EXPIRED + BUSY
+
+        for event in self.history.events:
+            for key, kind, _, old in event.changes:
+                if kind == "expired" and old is not None:
+                    if old[4] != "expiring":
+                        self.problem("S8", f"in {event.revision}, {key} expired, and was {old}")
+                    elif old[0] in writers and event.time < writers[old[0]].begin + EXPIRING:
+                        self.problem("S8", f"in {event.revision}, {key} expired early, at {event.time}", writers[old[0]])
+                    elif event.time > limit(old):
+                        self.problem("S8", f"in {event.revision}, {key} expired late, at {event.time}", writers.get(old[0]))
+        for call in self.history.calls:
+            entries = []
+            if call.what["f"] == "get" and call.outcome.get("ok"):
+                entries = [call.outcome["ok"]]
+            elif call.what["f"] == "list" and "ok" in call.outcome:
+                entries = [content for _, *content in call.outcome["ok"][1]]
+            for content in entries:
+                if content[4] == "expiring" and call.begin > limit(content):
+                    self.problem("S8", f"an entry is read late that expires, by {(call.begin - limit(content)) / 1e9} s", call)
 
     def check_refused(self) -> None:
         """What was refused has no effect: its values are nowhere."""

@@ -35,7 +35,7 @@ class Step:
 
 
 def steps(history: History) -> dict[str, list[Step]]:
-    """What the calls do to each key whose entries end with no session."""
+    """What the calls do to each key whose entries stay until they are deleted."""
     of_revision = {}
     session_keys = set()
     names = set()
@@ -43,7 +43,7 @@ def steps(history: History) -> dict[str, list[Step]]:
         for kind, key, *rest in call.what.get("ops", ()):
             if kind == "put":
                 names.add(key)
-                if rest[1] == "session":
+                if rest[1] != "persistent":
                     session_keys.add(key)
                 if call.revision is not None:
                     of_revision[key, call.revision] = rest[0]

@@ -31,6 +31,8 @@ class Store:
         self.free = [0, 0, 0]
         self.sessions = [11, 12, 13]
         self.values = 0
+        # The reason of outcomes that are unknown.
+        self.history.faults.append(Fault("full disk", 0, 1_000_000))
         for watch in ("observe-1", "observe-2"):
             self.history.events.append(Event(watch, 0, "snapshot", 0, 0, ()))
 
@@ -392,6 +394,7 @@ def piece_lost_hand(faulty: bool) -> list[str]:
 def piece_invented_state(faulty: bool) -> list[str]:
     """A state that no post had, while the outcome of another post is unknown."""
     piece = Piece()
+    piece.history.faults.append(Fault("full disk", 10, 60))
     piece.call(11, 10, 20, {"f": "post", "name": "n", "state": 5}, {"unknown": "outcomeUnknown"})
     piece.call(11, 30, 40, {"f": "state", "name": "n"}, {"ok": [999 if faulty else 5, 1, 7, 11]})
     return piece.judge()
@@ -400,6 +403,7 @@ def piece_invented_state(faulty: bool) -> list[str]:
 def piece_state_of_another(faulty: bool) -> list[str]:
     """The post of another session."""
     piece = Piece()
+    piece.history.faults.append(Fault("full disk", 10, 60))
     piece.call(11, 10, 20, {"f": "post", "name": "n", "state": 5}, {"unknown": "outcomeUnknown"})
     piece.call(11, 30, 40, {"f": "state", "name": "n"}, {"ok": [5, 1, 7, 12 if faulty else 11]})
     return piece.judge()
@@ -408,6 +412,7 @@ def piece_state_of_another(faulty: bool) -> list[str]:
 def piece_count_of_later_post(faulty: bool) -> list[str]:
     """A post is counted before it begins."""
     piece = Piece()
+    piece.history.faults.append(Fault("full disk", 10, 60))
     piece.call(11, 10, 20, {"f": "post", "name": "n", "state": 5}, {"ok": 1})
     piece.call(11, 30, 40, {"f": "state", "name": "n"}, {"ok": [5, 2 if faulty else 1, 1, 11]})
     piece.call(12, 50, 60, {"f": "post", "name": "n", "state": 6}, {"unknown": "outcomeUnknown"})
@@ -463,11 +468,9 @@ def piece_live_session_ends(faulty: bool) -> list[str]:
 def piece_answers_an_ended_session(faulty: bool) -> list[str]:
     """A session is refused as ended, and answered afterwards."""
     piece = Piece()
-    piece.history.backend = "hub"
-    piece.call(11, 30, 40, {"f": "get", "key": "k/a/1"}, {"refused": "sessionEnded"})
-    piece.history.faults.append(Fault("kill the hub", 25, 45))
     if faulty:
-        piece.get(11, 50, 60, "k/a/1", None)
+        piece.call(11, 30, 40, {"f": "get", "key": "k/a/1"}, {"refused": "sessionEnded"})
+    piece.get(11, 50, 60, "k/a/1", None)
     return piece.judge()
 
 
@@ -598,6 +601,96 @@ def piece_refuses_the_end(faulty: bool) -> list[str]:
     return piece.judge()
 
 
+def piece_refuses_without_a_reason(faulty: bool) -> list[str]:
+    """The disk has space again, and a put is refused as if it were full."""
+    piece = Piece()
+    piece.history.faults.append(Fault("full disk", 10, 30))
+    begin = 2_000_000_000 if faulty else 20
+    what = {"f": "commit", "ops": [["put", "k/a/0", "v.24", "persistent"]], "guards": []}
+    piece.call(11, begin, begin + 20, what, {"refused": "storageFull"})
+    return piece.judge(3_000_000_000)
+
+
+def piece_ends_a_live_session(faulty: bool) -> list[str]:
+    """A session is refused as ended, although its process lives and has not closed it."""
+    piece = Piece()
+    piece.call(11, 10, 20, {"f": "get", "key": "k/a/0"}, {"refused": "sessionEnded"} if faulty else {"ok": None})
+    return piece.judge()
+
+
+def piece_hangs(faulty: bool) -> list[str]:
+    """A call returns after a minute."""
+    piece = Piece()
+    piece.get(11, 10, 60_000_000_000 if faulty else 20, "k/a/0", None)
+    return piece.judge(70_000_000_000)
+
+
+def piece_delivers_late(faulty: bool) -> list[str]:
+    """A watch delivers after a minute."""
+    piece = Piece()
+    new = piece.put(11, 10, 20, "k/a/0", 1)
+    old = ("k/a/0", "put", new, None)
+    piece.history.events.pop()
+    piece.event(60_000_000_000 if faulty else 30, 1, 11, old, watches=(2,))
+    return piece.judge(70_000_000_000)
+
+
+def piece_expires_early(faulty: bool) -> list[str]:
+    """An entry that expires after 1.5 s is gone after 1 s."""
+    piece = Piece()
+    old = piece.put(11, 10, 20, "k/e/0", 1, "expiring")
+    piece.event(1_000_000_000 if faulty else 1_600_000_000, 2, 11, ("k/e/0", "expired", None, old))
+    return piece.judge(2_000_000_000)
+
+
+def piece_stays_expired(faulty: bool) -> list[str]:
+    """An entry that expires after 1.5 s is there after 5 s."""
+    piece = Piece()
+    old = piece.put(11, 10, 20, "k/e/0", 1, "expiring")
+    time = 5_000_000_000 if faulty else 2_400_000_000
+    piece.get(11, time, time + 10, "k/e/0", old)
+    piece.event(time + 20, 2, 11, ("k/e/0", "expired", None, old))
+    return piece.judge(6_000_000_000)
+
+
+def piece_expires_what_stays(faulty: bool) -> list[str]:
+    """An entry expires that was put to stay."""
+    piece = Piece()
+    old = piece.put(11, 10, 20, "k/e/0", 1, "persistent" if faulty else "expiring")
+    piece.event(2_000_000_000, 2, 11, ("k/e/0", "expired", None, old))
+    return piece.judge(2_100_000_000)
+
+
+def piece_lags_always(faulty: bool) -> list[str]:
+    """Both watches tell what is there, and not what has changed."""
+    piece = Piece()
+    for number in range(1, 20):
+        piece.put(11, number * 20, number * 20 + 10, "k/a/0", number)
+        if faulty:
+            for event in piece.history.events[-2:]:
+                event.kind = "lagged"
+    return piece.judge()
+
+
+def piece_snapshot_again(faulty: bool) -> list[str]:
+    """A watch begins anew, and does not say that it has lost something."""
+    piece = Piece()
+    piece.put(11, 10, 20, "k/a/0", 1)
+    piece.put(11, 30, 40, "k/a/0", 2)
+    if faulty:
+        piece.history.events[-1].kind = "snapshot"
+    return piece.judge()
+
+
+def piece_delivers_no_change(faulty: bool) -> list[str]:
+    """A watch delivers a delete that changed nothing."""
+    piece = Piece()
+    piece.call(11, 10, 20, {"f": "commit", "ops": [["delete", "k/a/0"]], "guards": []}, {"ok": 1})
+    if faulty:
+        piece.event(15, 1, 11)
+    return piece.judge()
+
+
 #: Short histories, and the rule that is broken in each.
 PIECES = {
     piece_watch_stops: "W1",
@@ -622,6 +715,18 @@ PIECES = {
     piece_order_after_a_lost_take: "M1",
     piece_keeps_a_message_of_a_dead_session: "M6",
     piece_takes_what_another_acknowledges: "M6",
+    piece_refuses_everything: "history",
+    piece_refuses_the_end: "history",
+    piece_refuses_without_a_reason: "codes",
+    piece_ends_a_live_session: "codes",
+    piece_hangs: "history",
+    piece_delivers_late: "W1",
+    piece_expires_early: "S8",
+    piece_stays_expired: "S8",
+    piece_expires_what_stays: "S8",
+    piece_lags_always: "W3",
+    piece_snapshot_again: "W1",
+    piece_delivers_no_change: "W1",
 }
 
 
