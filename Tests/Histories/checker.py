@@ -364,6 +364,9 @@ class Checker:
     def check_ends(self, runs: dict[str, list[Run]], order: list[int]) -> None:
         """A reader that ended by itself has all that was committed before. One that was killed has what it had by then."""
         returned = {call.revision: call.end for call in self.history.calls if call.revision is not None}
+        killed = {fault.process for fault in self.history.faults if fault.kind == "kill"}
+        for process in sorted(runs.keys() - self.history.ends.keys() - killed):
+            self.problem("history", f"the reader {process} has not ended")
         late = [event for event in self.history.events
                 if event.kind == "changes" and event.time > returned.get(event.revision, NEVER) + LAG]
         if late:

@@ -9,6 +9,8 @@ library, and SHAREDCORE_PROGRAM the built program `sharedcore`, which serves the
 from __future__ import annotations
 
 import argparse
+import gc
+import json
 import os
 import random
 import shutil
@@ -24,6 +26,8 @@ import checker
 import search
 
 HERE = Path(__file__).resolve().parent
+#: For at most so many seconds no call returns.
+SILENCE = 60
 
 
 class Run:
@@ -46,6 +50,28 @@ class Run:
         self.read: Counter[str] = Counter()
         self.calls = 0
         self.hub: subprocess.Popen | None = None
+        #: All processes: none is left when the run ends.
+        self.processes: list[subprocess.Popen] = []
+        #: Those that are to run now, by their names.
+        self.running: dict[str, subprocess.Popen] = {}
+        self.reported = time.monotonic()
+        self.write("backend", options.backend)
+
+    def write(self, *record: object) -> None:
+        """Writes down what was done, for the checker."""
+        with open(self.folder / "faults-0", "a") as file:
+            file.write(json.dumps(record) + "\n")
+
+    def add(self, name: str, process: subprocess.Popen) -> subprocess.Popen:
+        self.processes.append(process)
+        self.running[name] = process
+        return process
+
+    def check(self) -> None:
+        """No process ends before it is told to, or is killed here."""
+        for name, process in self.running.items():
+            if process.poll() is not None:
+                raise SystemExit(f"The process {name} has ended by itself: {process.returncode}")
 
     def start(self, what: str) -> subprocess.Popen:
         self.started += 1
@@ -54,7 +80,7 @@ class Run:
             sys.executable, str(HERE / "calls.py"), what, str(self.started), str(self.options.seed * 1_000 + self.started),
             str(path), str(self.folder / f"over-{what}"), str(self.options.pause), *(f"{key}={text}" for key, text in self.settings.items()),
         ]
-        return subprocess.Popen(command, env=self.environment)
+        return self.add(path.name, subprocess.Popen(command, env=self.environment))
 
     def serve(self) -> None:
         """Starts the hub, with its group in files, so that it is there again after a kill."""
@@ -63,35 +89,42 @@ class Run:
             "SHAREDCORE_ZMQ_ENDPOINT": self.settings["zmq.endpoint"],
         }
         with open(self.folder / "hub.log", "ab") as log:
-            self.hub = subprocess.Popen([os.environ["SHAREDCORE_PROGRAM"], "hub"], env=self.environment | variables, stdout=log, stderr=log)
+            command = [os.environ["SHAREDCORE_PROGRAM"], "hub"]
+            self.hub = self.add("hub", subprocess.Popen(command, env=self.environment | variables, stdout=log, stderr=log))
 
     def count(self) -> int:
-        """The calls that have returned."""
+        """The calls that have returned. Some return in any time, with each fault."""
+        self.check()
+        before = self.calls
         for path in self.folder.glob("call-*"):
             with open(path, "rb") as file:
                 file.seek(self.read[path.name])
                 new = file.read()
             self.read[path.name] += len(new)
             self.calls += new.count(b'["return"')
+        if self.calls > before:
+            self.reported = time.monotonic()
+        elif time.monotonic() > self.reported + SILENCE:
+            raise SystemExit(f"No call has returned for {SILENCE} s.")
         return self.calls
 
     def fault(self, callers: list[subprocess.Popen]) -> None:
         """One fault, of random kind."""
+        self.check()
         kinds = ["kill", "kill", "stop", "stop"]
         kinds += ["kill the hub", "stop the hub"] if self.hub else []
         kinds += ["full disk"] if os.path.ismount(self.options.directory) else []
         kind = self.random.choice(kinds)
         self.faults[kind] += 1
         position = self.random.randrange(len(callers))
+        begin = time.monotonic_ns()
+        name = next(name for name, process in self.running.items() if process is callers[position])
         if kind == "kill":
-            callers[position].kill()
-            callers[position].wait()
-            callers[position] = self.start("call")
+            self.kill(name)
         elif kind == "stop":
             self.stop(callers[position])
         elif kind == "kill the hub":
-            self.hub.kill()
-            self.hub.wait()
+            self.kill("hub")
             time.sleep(self.random.random() * 0.3)
             self.serve()
         elif kind == "stop the hub":
@@ -105,6 +138,15 @@ class Run:
             except OSError:
                 time.sleep(self.random.random() * 0.5)
             filling.unlink()
+        self.write("fault", kind, begin, time.monotonic_ns(), name if kind in ("kill", "stop") else None)
+        if kind == "kill":
+            callers[position] = self.start("call")
+
+    def kill(self, name: str) -> None:
+        process = self.running.pop(name)
+        process.kill()
+        if (code := process.wait()) != -signal.SIGKILL:
+            raise SystemExit(f"The process {name} has ended by itself: {code}")
 
     def stop(self, process: subprocess.Popen) -> None:
         process.send_signal(signal.SIGSTOP)
@@ -119,8 +161,7 @@ class Run:
         for number in (1, 2):
             path = self.folder / f"observe-{number}"
             while not path.exists() or b"snapshot" not in path.read_bytes():
-                if any(observer.poll() is not None for observer in observers):
-                    raise SystemExit("An observer has ended before it observed.")
+                self.check()
                 time.sleep(0.05)
         callers = [self.start("call") for _ in range(self.options.processes)]
         while self.count() < self.options.calls:
@@ -128,19 +169,33 @@ class Run:
             self.fault(callers)
         self.end("call", callers)
         self.end("observe", observers)
-        if self.start("end").wait(120):
-            raise SystemExit("The last process has ended with an error.")
+        self.end("end", [self.start("end")])
 
     def end(self, what: str, processes: list[subprocess.Popen]) -> None:
         """Has processes end by themselves."""
+        self.check()
         (self.folder / f"over-{what}").touch()
-        if any(process.wait(120) for process in processes):
-            raise SystemExit(f"A process ({what}) has ended with an error.")
+        for process in processes:
+            name = next(name for name, one in self.running.items() if one is process)
+            if process.wait(120):
+                raise SystemExit(f"The process {name} has ended with an error: {process.returncode}")
+            del self.running[name]
 
-    def close(self) -> None:
+    def finish(self) -> None:
+        """Ends the hub, which has run until now."""
+        self.check()
         if self.hub:
             self.hub.terminate()
-            self.hub.wait()
+            if code := self.hub.wait(60):
+                raise SystemExit(f"The hub has ended with an error: {code}")
+
+    def close(self) -> None:
+        """Leaves no process behind."""
+        for process in self.processes:
+            if process.poll() is None:
+                process.send_signal(signal.SIGCONT)
+                process.kill()
+                process.wait()
 
 
 def main() -> int:
@@ -157,9 +212,15 @@ def main() -> int:
     folder.mkdir(exist_ok=True)
     run = Run(options, folder)
     try:
-        run.make()
-    finally:
-        run.close()
+        try:
+            run.make()
+            run.finish()
+        finally:
+            run.close()
+    except BaseException:
+        print(f"{options.backend}: the run has failed; what was written down is in {folder}, the seed was {options.seed}", flush=True)
+        raise
+    gc.disable()
     judged = time.monotonic()
     history = checker.read(sorted(str(path) for path in folder.glob("*-[0-9]*")))
     one = checker.Checker(history)

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
+import os
 import random
+import signal
+import subprocess
+import sys
+import tempfile
 import unittest
+from pathlib import Path
 
 import checker
+import run
 import search
 from checker import NEVER, Call, Content, Event, Fault, History, selects
 
@@ -807,6 +815,49 @@ class CheckerTests(unittest.TestCase):
         for fault in SEARCHED:
             with self.subTest(fault=fault):
                 self.assertTrue(any(search.windows(Store(seed, fault).run(1_000))[2] for seed in range(20)))
+
+
+class RunTests(unittest.TestCase):
+    """The runner notices processes that end by themselves, and leaves none behind."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        os.environ.setdefault("SHAREDCORE_LIBRARY", "")
+        options = argparse.Namespace(seed=1, directory=folder.name, backend="files")
+        self.run_ = run.Run(options, Path(folder.name))
+        self.addCleanup(self.run_.close)
+
+    def add(self, name: str, body: str) -> subprocess.Popen:
+        return self.run_.add(name, subprocess.Popen([sys.executable, "-c", body], stderr=subprocess.DEVNULL))
+
+    def test_a_crash_is_told_before_the_next_fault(self) -> None:
+        for name in ("call-1", "observe-2", "hub"):
+            with self.subTest(name=name):
+                process = self.add(name, "import os; os.abort()")
+                process.wait()
+                with self.assertRaisesRegex(SystemExit, f"{name} has ended by itself: -6"):
+                    self.run_.fault([process])
+                with self.assertRaisesRegex(SystemExit, f"{name} has ended by itself"):
+                    self.run_.count()
+                del self.run_.running[name]
+
+    def test_a_crash_is_told_by_the_kill_that_comes_too_late(self) -> None:
+        self.add("call-1", "raise SystemExit(3)").wait()
+        with self.assertRaisesRegex(SystemExit, "call-1 has ended by itself: 3"):
+            self.run_.kill("call-1")
+
+    def test_no_call_returns(self) -> None:
+        self.assertEqual(self.run_.count(), 0)
+        self.run_.reported -= run.SILENCE + 1
+        with self.assertRaisesRegex(SystemExit, "No call has returned"):
+            self.run_.count()
+
+    def test_nothing_is_left_behind(self) -> None:
+        process = self.add("call-1", "import time; time.sleep(60)")
+        process.send_signal(signal.SIGSTOP)
+        self.run_.close()
+        self.assertEqual(process.returncode, -signal.SIGKILL)
 
 
 if __name__ == "__main__":
