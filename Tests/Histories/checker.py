@@ -258,8 +258,12 @@ class Checker:
         """Finds when sessions lived and when they had ended. Every opening looks for dead processes (L3)."""
         of_process: dict[str, list[Call]] = defaultdict(list)
         opened: list[tuple[int, float]] = []
+        sessions = {0}
         for call in self.history.calls:
             if call.what["f"] == "open" and "ok" in call.outcome:
+                if call.session in sessions:
+                    self.problem("L2", f"a session has the identity of another: {call.session}", call)
+                sessions.add(call.session)
                 of_process[call.process].append(call)
                 opened.append((call.begin, call.end))
             elif call.what["f"] == "close" and "ok" in call.outcome and self.history.backend == "files":
@@ -306,6 +310,10 @@ class Checker:
                 entries = [call.outcome["ok"]]
             elif call.what["f"] == "list":
                 entries = [content for _, *content in call.outcome["ok"][1]]
+            elif "guard" in call.outcome and 0 <= call.outcome["guard"][0] < len(call.what["guards"]):
+                index, revision, _ = call.outcome["guard"]
+                found = self.versions[call.what["guards"][index][1]].at(revision)
+                entries = [found] if found and found[1] == revision else []
             for _, _, _, origin, lifetime in entries:
                 if lifetime == "session" and call.begin > self.gone[origin]:
                     self.problem("L3", f"an entry of a session is read that had ended at {self.gone[origin]}", call)
@@ -576,7 +584,7 @@ class Checker:
 
         A call sees no less than what was known before it began. Each answer makes its lowest possible revision known, so the
         calls are taken in the order of their beginnings."""
-        begun = Begun([(call.begin, revision) for call, revision in explained])
+        begun = self.begun = Begun([(call.begin, revision) for call, revision in explained])
         known: list[tuple[float, float]] = sorted((event.time, event.revision) for event in self.history.events)
         answered: list[tuple[float, float]] = []
         low: float = 0
@@ -792,7 +800,7 @@ class Checker:
     def check_posts(self) -> None:
         """A state is that of the last post, and its count is that of all posts until then."""
         posts: dict[str, dict[int, tuple[int, int]]] = defaultdict(dict)
-        unknown: dict[tuple[str, int, int], list[int]] = defaultdict(list)
+        unknown: dict[tuple[str, int, int], list[Call]] = defaultdict(list)
         for call in self.history.calls:
             revision = self.revision_of(call)
             for name, state in self.posts_of(call):
@@ -800,7 +808,7 @@ class Checker:
                     posts[name][revision] = (state, call.session)
                 elif "unknown" in call.outcome and (self.gaps or call.what["f"] == "post"):
                     # A commit of the others has a change, so that it is found where it was made.
-                    unknown[name, state, call.session].append(call.begin)
+                    unknown[name, state, call.session].append(call)
         reads: dict[str, list[Call]] = defaultdict(list)
         for call in self.history.calls:
             if call.what["f"] == "state" and "ok" in call.outcome:
@@ -808,11 +816,11 @@ class Checker:
         for name, of_name in reads.items():
             of_name.sort(key=lambda call: (call.outcome["ok"][2], call.end))
             self.find_posts(name, of_name, posts[name], unknown)
-            maybe = sorted(begin for (of, _, _), begins in unknown.items() if of == name for begin in begins)
+            maybe = sorted(call.begin for (of, _, _), calls in unknown.items() if of == name for call in calls)
             self.count_posts(of_name, sorted(posts[name]), maybe)
 
     def find_posts(
-        self, name: str, reads: list[Call], posts: dict[int, tuple[int, int]], unknown: dict[tuple[str, int, int], list[int]]
+        self, name: str, reads: list[Call], posts: dict[int, tuple[int, int]], unknown: dict[tuple[str, int, int], list[Call]]
     ) -> None:
         """Finds the posts of an unknown outcome that were read, and checks what all reads say of their posts."""
         for call in reads:
@@ -822,11 +830,14 @@ class Checker:
                     self.problem("N5", "a state is there, and no post", call)
                 continue
             if revision not in posts:
-                begins = unknown[name, state, origin]
-                if not begins or min(begins) >= call.end:
+                makers = unknown[name, state, origin]
+                maker = min(makers, key=lambda maker: maker.begin, default=None)
+                if maker is None or maker.begin >= call.end:
                     self.problem("N3", f"no call has posted with {revision}", call)
                     continue
-                begins.remove(min(begins))
+                if not maker.low < revision <= maker.high:
+                    self.problem("S4", f"{revision} is not between {maker.low} and {maker.high}, which others knew", maker, call)
+                makers.remove(maker)
                 posts[revision] = (state, origin)
             elif posts[revision] != (state, origin):
                 self.problem("N3", f"the post of {revision} had {posts[revision]}", call)

@@ -699,6 +699,119 @@ def piece_delivers_no_change(faulty: bool) -> list[str]:
     return piece.judge()
 
 
+def piece_identity_again(faulty: bool) -> list[str]:
+    """Two openings have one session."""
+    piece = Piece()
+    piece.call(11, 5, 8, {"f": "open"}, {"ok": 11})
+    piece.call(11, 10, 15, {"f": "close"}, {"ok": None})
+    session = 11 if faulty else 12
+    piece.call(session, 20, 25, {"f": "open"}, {"ok": session})
+    return piece.judge()
+
+
+def piece_lock_of_a_dead_session(faulty: bool) -> list[str]:
+    """A guard fails for the lock of a killed process, after an opening that found the process dead."""
+    piece = Piece()
+    piece.call(11, 5, 8, {"f": "open"}, {"ok": 11})
+    piece.call(12, 5, 8, {"f": "open"}, {"ok": 12})
+    old = piece.put(11, 10, 20, "k/lock", 1, "session")
+    piece.history.faults.append(Fault("kill", 25, 30, "call-11"))
+    piece.call(13, 35, 40, {"f": "open"}, {"ok": 13})
+    what = {"f": "commit", "ops": [["put", "k/lock", "v.24", "session"]], "guards": [["absent", "k/lock"]]}
+    begin = 50 if faulty else 31
+    piece.call(12, begin, begin + 5, what, {"guard": [0, 1, 1]})
+    piece.event(60, 2, 11, ("k/lock", "sessionEnded", None, old))
+    return piece.judge()
+
+
+def piece_late_post_of_a_dead_session(faulty: bool) -> list[str]:
+    """A post of a killed process is made behind a post that began when the process was known to be dead."""
+    piece = Piece()
+    piece.call(11, 5, 8, {"f": "open"}, {"ok": 11})
+    piece.call(11, 10, NEVER, {"f": "post", "name": "n", "state": 4}, {"unknown": "killed"})
+    piece.history.faults.append(Fault("kill", 15, 20, "call-11"))
+    piece.call(12, 25, 28, {"f": "open"}, {"ok": 12})
+    piece.call(12, 30, 40, {"f": "post", "name": "other", "state": 5}, {"ok": 2})
+    piece.call(12, 50, 60, {"f": "state", "name": "n"}, {"ok": [4, 1, 3 if faulty else 1, 11]})
+    return piece.judge()
+
+
+def piece_stale_snapshot(faulty: bool) -> list[str]:
+    """After it has lagged, a watch tells an older state."""
+    piece = Piece()
+    first = piece.put(11, 10, 20, "k/a/0", 1)
+    second = piece.put(11, 30, 40, "k/a/0", 2)
+    piece.put(11, 50, 60, "k/a/1", 3)
+    last = piece.history.events[-1]
+    last.kind = "lagged"
+    last.changes = (("k/a/0", "present", first if faulty else second, None), ("k/a/1", "present", piece.state["k/a/1"], None))
+    return piece.judge()
+
+
+def piece_retry_applied_again(faulty: bool) -> list[str]:
+    """A commit of an unknown outcome is made twice."""
+    piece = Piece()
+    piece.history.faults.append(Fault("full disk", 10, 60))
+    piece.call(11, 10, 20, {"f": "commit", "ops": [["put", "k/a/0", "v.24", "persistent"]], "guards": []}, {"unknown": "outcomeUnknown"})
+    first = ("v.24", 1, 1, 11, "persistent")
+    piece.event(15, 1, 11, ("k/a/0", "put", first, None))
+    if faulty:
+        piece.event(18, 2, 11, ("k/a/0", "put", ("v.24", 2, 1, 11, "persistent"), first))
+    return piece.judge()
+
+
+def piece_revision_of_a_post_again(faulty: bool) -> list[str]:
+    """After the hub is back, a put gets the revision that a post had before."""
+    piece = Piece()
+    piece.call(11, 10, 20, {"f": "post", "name": "n", "state": 4}, {"ok": 1})
+    piece.put(12, 30, 40, "k/a/0", 1 if faulty else 2)
+    return piece.judge()
+
+
+def piece_transaction_without_its_post(faulty: bool) -> list[str]:
+    """A transaction puts and posts, and its post is not there."""
+    piece = Piece()
+    new = ("v.24", 1, 1, 11, "persistent")
+    ops = [["put", "k/a/0", "v.24", "persistent"], ["post", "n", 4]]
+    piece.call(11, 10, 20, {"f": "commit", "ops": ops, "guards": []}, {"ok": 1})
+    piece.event(15, 1, 11, ("k/a/0", "put", new, None))
+    piece.call(11, 30, 40, {"f": "state", "name": "n"}, {"ok": [0, 0, 0, 0] if faulty else [4, 1, 1, 11]})
+    return piece.judge()
+
+
+def piece_tells_before_it_is_asked(faulty: bool) -> list[str]:
+    """A watch delivers a change before its call begins."""
+    piece = Piece()
+    piece.put(11, 10, 20, "k/a/0", 1)
+    if faulty:
+        for event in piece.history.events[-2:]:
+            event.time = 5
+    return piece.judge()
+
+
+def piece_session_ends_in_part(faulty: bool) -> list[str]:
+    """Of two entries of a session, one stays when the session ends."""
+    piece = Piece()
+    one, two = piece.put(11, 10, 20, "k/s/0", 1, "session"), piece.put(11, 30, 40, "k/s/1", 2, "session")
+    if faulty:
+        piece.event(50, 3, 11, ("k/s/0", "sessionEnded", None, one))
+        piece.event(60, 4, 11, ("k/s/1", "sessionEnded", None, two))
+    else:
+        piece.event(50, 3, 11, ("k/s/0", "sessionEnded", None, one), ("k/s/1", "sessionEnded", None, two))
+    return piece.judge()
+
+
+def piece_watch_goes_back(faulty: bool) -> list[str]:
+    """A watch delivers two commits in the wrong order."""
+    piece = Piece()
+    piece.put(11, 10, 20, "k/a/0", 1)
+    piece.put(11, 30, 40, "k/a/1", 2)
+    if faulty:
+        events = piece.history.events
+        events[-1], events[-3] = events[-3], events[-1]
+    return piece.judge()
+
+
 #: Short histories, and the rule that is broken in each.
 PIECES = {
     piece_watch_stops: "W1",
@@ -723,6 +836,16 @@ PIECES = {
     piece_order_after_a_lost_take: "M1",
     piece_keeps_a_message_of_a_dead_session: "M6",
     piece_takes_what_another_acknowledges: "M6",
+    piece_identity_again: "L2",
+    piece_lock_of_a_dead_session: "L3",
+    piece_late_post_of_a_dead_session: "S4",
+    piece_stale_snapshot: "W2",
+    piece_retry_applied_again: "S5",
+    piece_revision_of_a_post_again: "S3",
+    piece_transaction_without_its_post: "N7",
+    piece_tells_before_it_is_asked: "S4",
+    piece_session_ends_in_part: "S8",
+    piece_watch_goes_back: "W3",
     piece_refuses_everything: "history",
     piece_refuses_the_end: "history",
     piece_refuses_without_a_reason: "codes",
