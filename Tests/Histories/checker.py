@@ -211,8 +211,8 @@ class Checker:
         #: What each watch said that all is, at its beginning or after a gap.
         self.states: list[tuple[int, str, dict[str, Content]]] = []
         self.gaps: list[Gap] = []
-        #: In which gaps it is not known what a key had.
-        self.blurs: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        #: In which gaps it is not known what a key had, in their order: their first and their last revisions.
+        self.blurs: dict[str, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
         self.names: set[str] = set()
         #: The commits in gaps.
         self.assumed: dict[int, Call] = {}
@@ -350,6 +350,9 @@ class Checker:
             known = self.commits.setdefault(event.revision, (event.origin, changes))
             if known != (event.origin, changes):
                 self.problem("W1", f"two watches differ in {event.revision}", known, (event.origin, changes))
+            else:
+                # One copy in memory is enough.
+                event.changes = known[1]
         every = sorted((run for of_process in runs.values() for run in of_process), key=lambda run: run.first)
         if not every:
             self.problem("history", "no watch was open")
@@ -405,11 +408,11 @@ class Checker:
         assumed: dict[int, Call] = {}
         of_value = {operation[2]: call for call in unknown for operation in call.what["ops"] if operation[0] == "put"}
         in_order = sorted(done)
+        state_of = {revision: state for revision, _, state in self.states}
         for gap in self.gaps:
             for revision in in_order[bisect_right(in_order, gap.first):bisect_right(in_order, gap.last)]:
                 assumed[revision] = done[revision]
-            state = next(state for revision, _, state in self.states if revision == gap.last)
-            for value, revision, *_ in state.values():
+            for value, revision, *_ in state_of[gap.last].values():
                 if gap.first < revision and revision not in assumed and value in of_value:
                     assumed[revision] = of_value[value]
             keys = set(session_keys)
@@ -421,19 +424,28 @@ class Checker:
                         elif kind != "post":
                             keys.add(key)
             for key in keys:
-                self.blurs[key].append((gap.first, gap.last))
+                self.blurs[key][0].append(gap.first)
+                self.blurs[key][1].append(gap.last)
             self.counts["gaps"] += 1
         return assumed
 
     def is_blurred(self, key: str, low: float, high: float) -> bool:
         """Whether it is not known what a key had at some revision of a range."""
-        return any(first <= high and low < last for first, last in self.blurs.get(key, ()))
+        if key not in self.blurs:
+            return False
+        firsts, lasts = self.blurs[key]
+        place = bisect_right(lasts, low)
+        return place < len(lasts) and firsts[place] <= high
 
     def replay(self) -> None:
         """Applies the commits in their order. Each change has to begin where the one before it has ended."""
         self.states.sort(key=lambda state: state[0])
         self.names |= {key for _, changes in self.commits.values() for key, *_ in changes}
         self.names |= {key for _, _, state in self.states for key in state}
+        # A key may be written in a gap alone, and be lost there.
+        self.names |= {
+            operation[1] for call in self.history.calls for operation in call.what.get("ops", ()) if operation[0] == "put"
+        }
         self.assumed = self.fill()
         of_session: dict[int, set[str]] = defaultdict(set)
         states = iter([*self.states, (NEVER, "", {})])

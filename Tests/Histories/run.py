@@ -1,6 +1,6 @@
 """Has processes make random calls while they are killed and stopped, and judges what they wrote down.
 
-    run.py files|hub DIRECTORY [--calls N] [--processes N] [--seed N] [--pause SECONDS] [--keep DIRECTORY]
+    run.py files|hub DIRECTORY [--calls N] [--processes N] [--seed N] [--pause SECONDS] [--picture FILE] [--keep DIRECTORY]
 
 DIRECTORY is an empty one for the group, which has to be small where its disk is to be filled. SHAREDCORE_LIBRARY is the built
 library, and SHAREDCORE_PROGRAM the built program `sharedcore`, which serves the hub. The status is 1 where a rule was broken.
@@ -23,6 +23,7 @@ from collections import Counter
 from pathlib import Path
 
 import checker
+import latency
 import search
 
 HERE = Path(__file__).resolve().parent
@@ -206,6 +207,7 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=5)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--pause", type=float, default=0.001, help="the longest pause between two calls of a process, in seconds")
+    parser.add_argument("--picture", help="a file for a picture of the times of the calls over the faults")
     parser.add_argument("--keep", help="a directory for what was written down")
     options = parser.parse_args()
     folder = Path(options.keep or tempfile.mkdtemp())
@@ -229,9 +231,13 @@ def main() -> int:
     problems += unexplained
     calls = len(history.calls)
     print(f"{options.backend}: {calls} calls of {run.started} processes, {len(one.commits)} commits seen, {dict(one.counts)}")
-    print(f"  faults: {dict(run.faults)}")
+    print(f"  seed {options.seed}, faults: {dict(run.faults)}")
     print(f"  judged in {time.monotonic() - judged:.0f} s, {count} pieces searched, {undecided} given up, "
           f"{len(problems)} problems")
+    for line in latency.table(history):
+        print("  " + line)
+    if options.picture:
+        latency.picture(history, options.picture)
     for problem in problems[:20]:
         print("  " + problem[:2_000])
     if problems:

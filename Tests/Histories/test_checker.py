@@ -812,6 +812,22 @@ def piece_watch_goes_back(faulty: bool) -> list[str]:
     return piece.judge()
 
 
+def piece_loss_in_a_gap(faulty: bool) -> list[str]:
+    """Both watches lag, and a commit that returned meanwhile is not in the state that they tell."""
+    piece = Piece()
+    for number in range(1, 300):
+        piece.put(11, number * 20, number * 20 + 10, "k/a/0", number)
+    piece.put(11, 7_000, 7_010, "k/a/1", 301)
+    piece.put(11, 7_020, 7_030, "k/a/2", 302)
+    if faulty:
+        del piece.state["k/a/1"]
+    told = [(key, "present", new, None) for key, new in piece.state.items()]
+    del piece.history.events[-4:]
+    for watch in (1, 2):
+        piece.history.events.append(Event(f"observe-{watch}", 7_040, "lagged", 302, 0, tuple(told)))
+    return piece.judge(8_000)
+
+
 #: Short histories, and the rule that is broken in each.
 PIECES = {
     piece_watch_stops: "W1",
@@ -856,6 +872,7 @@ PIECES = {
     piece_stays_expired: "S8",
     piece_expires_what_stays: "S8",
     piece_lags_always: "W3",
+    piece_loss_in_a_gap: "W2",
     piece_snapshot_again: "W1",
     piece_delivers_no_change: "W1",
 }
