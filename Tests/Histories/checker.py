@@ -697,6 +697,8 @@ class Checker:
         if not low <= revision <= high:
             self.problem("S4", f"a list of {revision} is not between {low} and {high}", call)
         found = {key: tuple(content) for key, *content in entries}
+        if len(found) != len(entries):
+            self.problem("S4", "a list has a key twice", call)
         expected = {}
         for key in self.names:
             if self.is_blurred(key, revision, revision):

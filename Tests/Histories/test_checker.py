@@ -828,6 +828,14 @@ def piece_loss_in_a_gap(faulty: bool) -> list[str]:
     return piece.judge(8_000)
 
 
+def piece_lists_twice(faulty: bool) -> list[str]:
+    """A list has an entry twice."""
+    piece = Piece()
+    entry = ["k/a/0", *piece.put(11, 10, 20, "k/a/0", 1)]
+    piece.call(11, 30, 40, {"f": "list", "prefix": "k"}, {"ok": [1, [entry, entry] if faulty else [entry]]})
+    return piece.judge()
+
+
 #: Short histories, and the rule that is broken in each.
 PIECES = {
     piece_watch_stops: "W1",
@@ -872,6 +880,7 @@ PIECES = {
     piece_stays_expired: "S8",
     piece_expires_what_stays: "S8",
     piece_lags_always: "W3",
+    piece_lists_twice: "S4",
     piece_loss_in_a_gap: "W2",
     piece_snapshot_again: "W1",
     piece_delivers_no_change: "W1",
