@@ -39,6 +39,7 @@ class Store:
         self.free = [0, 0, 0]
         self.sessions = [11, 12, 13]
         self.values = 0
+        self.stopped = False
         # The reason of outcomes that are unknown.
         self.history.faults.append(Fault("full disk", 0, 1_000_000))
         for watch in ("observe-1", "observe-2"):
@@ -74,7 +75,8 @@ class Store:
         while self.queue:
             self.call(0, {"f": "take"}, lambda _: self.take(0))
             self.now += 100
-            self.call(0, {"f": "acknowledge", "text": self.held[0]}, lambda _: self.acknowledge(0))
+            if 0 in self.held:
+                self.call(0, {"f": "acknowledge", "text": self.held[0]}, lambda _: self.acknowledge(0))
             self.now += 100
         return self.history
 
@@ -127,7 +129,8 @@ class Store:
 
     def deliver(self, origin: int, changes: list) -> None:
         self.older.append(dict(self.state))
-        if self.goes_wrong("leaves a commit out of a watch"):
+        self.stopped = self.stopped or self.goes_wrong("stops a watch")
+        if self.stopped or self.goes_wrong("leaves a commit out of a watch"):
             watches = ["observe-1"]
         elif self.goes_wrong("leaves a commit out of all watches"):
             watches = []
@@ -191,6 +194,11 @@ class Store:
             return {"refused": "storageFull"}
         if self.random.random() < 0.02:
             return {"unknown": "outcomeUnknown"}
+        if self.state.get(HELD) and self.goes_wrong("ends a session that lives"):
+            self.revision += 1
+            entry = self.state.pop(HELD)
+            self.deliver(entry[3], [(HELD, "sessionEnded", None, entry)])
+            return {"ok": self.revision - 1}
         if self.goes_wrong("tells an older revision"):
             return {"ok": self.revision - 1}
         return {"ok": self.revision}
@@ -201,6 +209,8 @@ class Store:
         operations = call.what["ops"]
         if self.goes_wrong("makes half of a transaction"):
             operations = operations[:1]
+        if operations[0][0] == "delete" and self.goes_wrong("forgets a delete", 1 / 6):
+            operations = []
         for operation in operations:
             match operation:
                 case ["put", key, value, lifetime]:
@@ -240,7 +250,7 @@ class Store:
         state = self.state
         if self.goes_wrong("reads an older state"):
             state = self.older[max(0, len(self.older) - 12)]
-        entry = state.get(call.what["key"])
+        entry = None if self.goes_wrong("does not find an entry") else state.get(call.what["key"])
         if entry and self.goes_wrong("reads a torn value"):
             entry = ("torn v", *entry[1:])
         return {"ok": list(entry) if entry else None}
@@ -280,11 +290,13 @@ class Store:
     def take(self, process: int) -> dict:
         if self.gone and self.goes_wrong("gives an acknowledged message again"):
             self.held[process] = self.gone[-1]
-        elif not self.queue:
+        elif not self.queue or self.goes_wrong("hides a message"):
             return {"ok": None}
         else:
             last = len(self.queue) > 1 and self.goes_wrong("gives a newer message first")
             self.held[process] = self.queue.pop(-1 if last else 0)
+            if self.goes_wrong("leaves a taken message in the queue", 1 / 10):
+                self.queue.insert(0, self.held[process])
         return {"ok": self.held[process]}
 
     def acknowledge(self, process: int) -> dict:
@@ -891,6 +903,7 @@ PIECES = {
 FAULTS = {
     "leaves a commit out of a watch": "W1",
     "leaves a commit out of all watches": "W1 S10",
+    "stops a watch": "W1",
     "tells no entry before": "W1",
     "delivers another value": "W1",
     "delivers a torn value": "S9",
@@ -911,6 +924,9 @@ FAULTS = {
     "deletes by a prefix of the text": "S5",
     "splits a transaction": "S5",
     "makes a commit that no call made": "S5",
+    "forgets a delete": "S10",
+    "ends a session that lives": "L1",
+    "does not find an entry": "S4",
     "reads an older state": "S4",
     "reads a torn value": "S9",
     "leaves a key out of a list": "S4",
@@ -923,6 +939,8 @@ FAULTS = {
     "loses a message": "M2",
     "gives an acknowledged message again": "M6",
     "gives a newer message first": "M1",
+    "hides a message": "M6",
+    "leaves a taken message in the queue": "M6",
     "lets a message be acknowledged twice": "M6",
 }
 #: Those that the search finds as well, by the values of single keys alone.
