@@ -79,8 +79,10 @@ def picture(history: History, path: str) -> None:
                      f'<text x="54" y="{y(10 ** power) + 4:.1f}" text-anchor="end">{label}</text>')
     for second in range(0, SECONDS + 1, 10):
         lines.append(f'<text x="{x(second):.1f}" y="{HEIGHT - 22}" text-anchor="middle">{second} s</text>')
-    for name, colour, chosen in (("longest", "black", lambda part: part[-1]), ("median", "green", lambda part: part[len(part) // 2])):
-        points = " ".join(f"{x(place * PART):.1f},{y(chosen(sorted(part))):.1f}" for place, part in sorted(parts.items()))
+    for part in parts.values():
+        part.sort()
+    for name, colour, chosen in (("longest", "black", lambda part: -1), ("median", "green", lambda part: len(part) // 2)):
+        points = " ".join(f"{x(place * PART):.1f},{y(part[chosen(part)]):.1f}" for place, part in sorted(parts.items()))
         lines.append(f'<polyline points="{points}" fill="none" stroke="{colour}"><title>{name}</title></polyline>')
     legend = [("longest call", "black"), ("median", "green"), *COLOURS.items()]
     for number, (name, colour) in enumerate(legend):

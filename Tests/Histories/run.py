@@ -220,7 +220,8 @@ def main() -> int:
         finally:
             run.close()
     except BaseException:
-        print(f"{options.backend}: the run has failed; what was written down is in {folder}, the seed was {options.seed}", flush=True)
+        print(f"{options.backend}: the run has failed")
+        print(f"  what was written down is in {folder}, the seed was {options.seed}", flush=True)
         raise
     gc.disable()
     judged = time.monotonic()

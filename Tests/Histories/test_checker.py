@@ -342,8 +342,10 @@ class Piece:
     def judge(self, end: int = 1_000) -> list[str]:
         """Reads what is left as the last process does, and judges."""
         found = [[key, *content] for key, content in sorted(self.state.items()) if content]
-        highest = max([call.revision or 0 for call in self.history.calls] + [event.revision for event in self.history.events])
-        highest = max([highest] + [call.outcome["ok"][2] for call in self.history.calls if call.what["f"] == "state" and "ok" in call.outcome])
+        states = [call.outcome["ok"] for call in self.history.calls if call.what["f"] == "state" and "ok" in call.outcome]
+        highest = max(
+            *(call.revision or 0 for call in self.history.calls), *(event.revision for event in self.history.events),
+            *(revision for _, _, revision, _ in states))
         self.call(99, end, end + 1, {"f": "list", "prefix": "k", "final": True}, {"ok": [highest, found]})
         self.history.ends |= {"observe-1": end, "observe-2": end}
         return checker.Checker(self.history).judge()
@@ -764,7 +766,8 @@ def piece_retry_applied_again(faulty: bool) -> list[str]:
     """A commit of an unknown outcome is made twice."""
     piece = Piece()
     piece.history.faults.append(Fault("full disk", 10, 60))
-    piece.call(11, 10, 20, {"f": "commit", "ops": [["put", "k/a/0", "v.24", "persistent"]], "guards": []}, {"unknown": "outcomeUnknown"})
+    what = {"f": "commit", "ops": [["put", "k/a/0", "v.24", "persistent"]], "guards": []}
+    piece.call(11, 10, 20, what, {"unknown": "outcomeUnknown"})
     first = ("v.24", 1, 1, 11, "persistent")
     piece.event(15, 1, 11, ("k/a/0", "put", first, None))
     if faulty:
