@@ -1,6 +1,7 @@
 """Has processes make random calls while they are killed and stopped, and judges what they wrote down.
 
-    run.py files|hub DIRECTORY [--calls N] [--processes N] [--seed N] [--pause SECONDS] [--picture FILE] [--keep DIRECTORY]
+    run.py files|hub DIRECTORY [--calls N] [--seconds N] [--processes N] [--seed N] [--pause SECONDS] [--picture FILE]
+        [--keep DIRECTORY]
 
 DIRECTORY is an empty one for the group, which has to be small where its disk is to be filled. SHAREDCORE_LIBRARY is the built
 library, and SHAREDCORE_PROGRAM the built program `sharedcore`, which serves the hub. The status is 1 where a rule was broken.
@@ -165,7 +166,8 @@ class Run:
                 self.check()
                 time.sleep(0.05)
         callers = [self.start("call") for _ in range(self.options.processes)]
-        while self.count() < self.options.calls:
+        limit = time.monotonic() + self.options.seconds
+        while self.count() < self.options.calls and time.monotonic() < limit:
             time.sleep(self.random.random())
             self.fault(callers)
         self.end("call", callers)
@@ -204,6 +206,7 @@ def main() -> int:
     parser.add_argument("backend", choices=("files", "hub"))
     parser.add_argument("directory")
     parser.add_argument("--calls", type=int, default=20_000)
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="makes no more calls after so many seconds")
     parser.add_argument("--processes", type=int, default=5)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--pause", type=float, default=0.001, help="the longest pause between two calls of a process, in seconds")
@@ -212,6 +215,8 @@ def main() -> int:
     options = parser.parse_args()
     folder = Path(options.keep or tempfile.mkdtemp())
     folder.mkdir(exist_ok=True)
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
     run = Run(options, folder)
     try:
         try:
