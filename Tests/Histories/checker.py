@@ -196,6 +196,31 @@ class Begun:
         return self._revisions[after] - 1 if after < len(self._times) else NEVER
 
 
+class Times:
+    """When each commit was made, as far as the calls of other commits say: no earlier than a call before it began, no later than
+    one behind it had ended, or a watch told of it."""
+
+    def __init__(self, known: list[tuple[int, float, float]]) -> None:
+        """:param known: revisions, with a time before which the commit was not made, and one after which it had been."""
+        known.sort()
+        self._revisions = [revision for revision, _, _ in known]
+        self._earliest: list[float] = []
+        self._latest: list[float] = []
+        for _, begin, _ in known:
+            self._earliest.append(max(begin, self._earliest[-1] if self._earliest else 0))
+        for _, _, end in reversed(known):
+            self._latest.append(min(end, self._latest[-1] if self._latest else NEVER))
+        self._latest.reverse()
+
+    def earliest(self, revision: int) -> float:
+        place = bisect_right(self._revisions, revision)
+        return self._earliest[place - 1] if place else 0
+
+    def latest(self, revision: int) -> float:
+        place = bisect_left(self._revisions, revision)
+        return self._latest[place] if place < len(self._latest) else NEVER
+
+
 class Checker:
     """Judges one history. `problems` has a sentence with the contract's rule for each breach that it finds."""
 
@@ -596,7 +621,10 @@ class Checker:
 
         A call sees no less than what was known before it began. Each answer makes its lowest possible revision known, so the
         calls are taken in the order of their beginnings."""
-        begun = self.begun = Begun([(call.begin, revision) for call, revision in explained])
+        begun = Begun([(call.begin, revision) for call, revision in explained])
+        self.times = Times(
+            [(revision, call.begin, call.until) for call, revision in explained]
+            + [(revision, 0, time) for revision, time in self.first_told.items()])
         known: list[tuple[float, float]] = sorted((event.time, event.revision) for event in self.history.events)
         answered: list[tuple[float, float]] = []
         low: float = 0
@@ -755,26 +783,19 @@ class Checker:
 
     def check_expiring(self) -> None:
         """What expires is not gone early, and is not read late."""
-        writers = {
-            operation[2]: call for call in self.history.calls
-            for operation in call.what.get("ops", ()) if operation[0] == "put" and operation[3] == "expiring"
-        }
-
         def limit(content: Content) -> float:
             """Until when an entry may be there."""
-            told = self.first_told.get(content[1], NEVER)
-            writer = writers.get(content[0])
-            return min(told, writer.end if writer else NEVER) + EXPIRING + EXPIRED + BUSY
+            return self.times.latest(content[1]) + EXPIRING + EXPIRED + BUSY
 
-        for event in self.history.events:
-            for key, kind, _, old in event.changes:
+        for revision, (_, changes) in self.commits.items():
+            for key, kind, _, old in changes:
                 if kind == "expired" and old is not None:
                     if old[4] != "expiring":
-                        self.problem("S8", f"in {event.revision}, {key} expired, and was {old}")
-                    elif old[0] in writers and event.time < writers[old[0]].begin + EXPIRING:
-                        self.problem("S8", f"in {event.revision}, {key} expired early, at {event.time}", writers[old[0]])
-                    elif event.time > limit(old):
-                        self.problem("S8", f"in {event.revision}, {key} expired late, at {event.time}", writers.get(old[0]))
+                        self.problem("S8", f"in {revision}, {key} expired, and was {old}")
+                    elif self.times.latest(revision) < self.times.earliest(old[1]) + EXPIRING:
+                        self.problem("S8", f"in {revision}, {key} expired early, by {self.times.latest(revision)}", old)
+                    elif self.times.earliest(revision) > limit(old):
+                        self.problem("S8", f"in {revision}, {key} expired late, after {self.times.earliest(revision)}", old)
         for call in self.history.calls:
             entries = []
             if call.what["f"] == "get" and call.outcome.get("ok"):

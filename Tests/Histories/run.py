@@ -1,7 +1,7 @@
 """Has processes make random calls while they are killed and stopped, and judges what they wrote down.
 
     run.py files|hub DIRECTORY [--calls N] [--seconds N] [--processes N] [--seed N] [--pause SECONDS] [--picture FILE]
-        [--keep DIRECTORY]
+        [--keep DIRECTORY [--judge]]
 
 DIRECTORY is an empty one for the group, which has to be small where its disk is to be filled. SHAREDCORE_LIBRARY is the built
 library, and SHAREDCORE_PROGRAM the built program `sharedcore`, which serves the hub. The status is 1 where a rule was broken.
@@ -48,7 +48,6 @@ class Run:
             "PYTHONPATH": str(HERE.parent.parent / "bindings" / "python"),
         }
         self.started = 0
-        self.faults: Counter[str] = Counter()
         self.read: Counter[str] = Counter()
         self.calls = 0
         self.hub: subprocess.Popen | None = None
@@ -117,7 +116,6 @@ class Run:
         kinds += ["kill the hub", "stop the hub"] if self.hub else []
         kinds += ["full disk"] if os.path.ismount(self.options.directory) else []
         kind = self.random.choice(kinds)
-        self.faults[kind] += 1
         position = self.random.randrange(len(callers))
         begin = time.monotonic_ns()
         name = next(name for name, process in self.running.items() if process is callers[position])
@@ -212,9 +210,12 @@ def main() -> int:
     parser.add_argument("--pause", type=float, default=0.001, help="the longest pause between two calls of a process, in seconds")
     parser.add_argument("--picture", help="a file for a picture of the times of the calls over the faults")
     parser.add_argument("--keep", help="a directory for what was written down")
+    parser.add_argument("--judge", action="store_true", help="judges what was kept, and makes no calls")
     options = parser.parse_args()
     folder = Path(options.keep or tempfile.mkdtemp())
     folder.mkdir(exist_ok=True)
+    if options.judge:
+        return judge(options, folder)
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     run = Run(options, folder)
@@ -228,6 +229,11 @@ def main() -> int:
         print(f"{options.backend}: the run has failed")
         print(f"  what was written down is in {folder}, the seed was {options.seed}", flush=True)
         raise
+    return judge(options, folder)
+
+
+def judge(options: argparse.Namespace, folder: Path) -> int:
+    """Judges what was written down in a folder."""
     gc.disable()
     judged = time.monotonic()
     history = checker.read(sorted(str(path) for path in folder.glob("*-[0-9]*")))
@@ -236,8 +242,9 @@ def main() -> int:
     count, undecided, unexplained = search.windows(history)
     problems += unexplained
     calls = len(history.calls)
-    print(f"{options.backend}: {calls} calls of {run.started} processes, {len(one.commits)} commits seen, {dict(one.counts)}")
-    print(f"  seed {options.seed}, faults: {dict(run.faults)}")
+    processes = len({call.process for call in history.calls})
+    print(f"{history.backend}: {calls} calls of {processes} processes, {len(one.commits)} commits seen, {dict(one.counts)}")
+    print(f"  seed {options.seed}, faults: {dict(Counter(fault.kind for fault in history.faults))}")
     print(f"  judged in {time.monotonic() - judged:.0f} s, {count} pieces searched, {undecided} given up, "
           f"{len(problems)} problems")
     for line in latency.table(history):
