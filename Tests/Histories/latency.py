@@ -54,9 +54,8 @@ def picture(history: History, path: str) -> None:
     start = min(call.begin for call in history.calls)
     parts: dict[int, list[float]] = defaultdict(list)
     for call in history.calls:
-        place = int((call.end - start) / 1e9 / PART) if call.end < NEVER else SECONDS
-        if place * PART < SECONDS:
-            parts[place].append((call.end - call.begin) / 1e9)
+        if call.end < start + SECONDS * 1e9:
+            parts[int((call.end - start) / 1e9 / PART)].append((call.end - call.begin) / 1e9)
 
     def x(seconds: float) -> float:
         return 60 + seconds / SECONDS * (WIDTH - 80)
@@ -68,7 +67,7 @@ def picture(history: History, path: str) -> None:
     lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12">',
              f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>']
     for fault in history.faults:
-        begin, end = ((time - start) / 1e9 for time in (fault.begin, fault.end))
+        begin, end = (max(0, time - start) / 1e9 for time in (fault.begin, fault.end))
         if begin < SECONDS:
             width = max(1.0, x(min(end, SECONDS)) - x(begin))
             lines.append(f'<rect x="{x(begin):.1f}" y="40" width="{width:.1f}" height="{HEIGHT - 80}" '
