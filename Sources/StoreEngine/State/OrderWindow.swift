@@ -8,7 +8,7 @@ package protocol OrderElement: Sendable {
 }
 
 /// The latest elements of the order, from which a reader at a revision can continue: a window bounded by its bytes. The
-/// last element is kept regardless of its size, so that a reader that keeps up never sees a gap.
+/// last element is kept regardless of its size, so that a reader that has the one before it sees no gap.
 package struct OrderWindow<Element: OrderElement>: Sendable {
     /// The bytes of memory that the window may take.
     package let byteLimit: Int
