@@ -123,7 +123,9 @@ struct StatedLimitTests {
         Limit("of the memory for a client, #; then", hub + "ClientMemory.swift", "standardPart = "),
         Limit("one of # for as many as", hub + "HubService+Updates.swift", "streamByteLimit = "),
         Limit("that it has lasted, # in all", network + "RelayThread.swift", "streamByteLimit = "),
-        Limit("subscriptions are short, # bytes at most", hub + "HubEndpointListener.swift", "stream.set(.messageByteLimit, "),
+        Limit(
+            "subscriptions are short, # bytes at most", hub + "HubEndpointListener.swift",
+            "stream.set(.messageByteLimit, "),
         Limit("size of the store (#)", "CoreAPI/Capabilities.swift", "storeByteCount: Int = "),
         Limit("something waits | #; then", network + "ConnectionTimes.swift", "var blocked = "),
         Limit("each send every #, in which", network + "ConnectionTimes.swift", "var heartbeat = "),
@@ -135,7 +137,9 @@ struct StatedLimitTests {
         Limit("One request has at most # guards", "StoreEngine/State/StoreState.swift", "stepLimit = "),
         Limit("and a store # entries", "CoreAPI/Capabilities.swift", "entryCount: Int = "),
         Limit("with the lease of #, ends", hub + "HubOptions.swift", "lease: Duration = "),
-        Limit("finishes its handshake is closed after #; it", hub + "HubEndpointListener.swift", "set(.handshakeInterval, "),
+        Limit(
+            "finishes its handshake is closed after #; it", hub + "HubEndpointListener.swift",
+            "set(.handshakeInterval, "),
         Limit("is one frame of at most #; a larger", wire, "requestByteLimit = "),
         Limit("connection and # times in a second", hub + "RefusalReports.swift", "limitPerSecond = "),
         Limit("knows its token: # random bytes", wire, "tokenByteCount = "),

@@ -113,7 +113,8 @@ extension Participant {
     }
 
     /// Adds an entry of the timeline.
-    private func tell(_ timelineEvent: OwnershipEvent, in transaction: inout Transaction) async throws(SharedCoreError) {
+    private func tell(_ timelineEvent: OwnershipEvent, in transaction: inout Transaction) async throws(SharedCoreError)
+    {
         var previous = timelineEvent.previous
         if timelineEvent.kind == .acquired {
             let tenure = try await timeline.tenure()

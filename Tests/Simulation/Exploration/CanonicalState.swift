@@ -314,7 +314,8 @@ extension CanonicalTokens {
         (
             "WatchedClaim",
             [
-                "claim", "holder", "since", "nextChallenge", "lastAnswered", "hasChallenged", "waitingTime", "remindedAt",
+                "claim", "holder", "since", "nextChallenge", "lastAnswered", "hasChallenged", "waitingTime",
+                "remindedAt",
                 "wasSeenStopped", "lastExamination",
             ],
             // Nil without leases.

@@ -77,7 +77,8 @@ extension OwnershipMachine {
     }
 
     /// Acquires a free ownership, and removes the record of a rest.
-    func acquire(at now: BootInstant, after timelineEvents: [OwnershipEvent] = [], because reason: String) -> Directive {
+    func acquire(at now: BootInstant, after timelineEvents: [OwnershipEvent] = [], because reason: String) -> Directive
+    {
         var transaction = Transaction()
         transaction.require(.absent(OwnershipKey.owner))
         requireHandover(in: &transaction)
