@@ -133,6 +133,12 @@ final class Access: Sendable {
         return Self.isEqual(key, session.key) && hasCookie
     }
 
+    /// True if a key is that of the admitted browser.
+    func isKey(_ key: String?) -> Bool {
+        guard let session = state.withLock({ $0.session }), let key else { return false }
+        return Self.isEqual(key, session.key)
+    }
+
     /// Compares two texts in a time that does not depend on where they differ.
     private static func isEqual(_ left: String, _ right: String) -> Bool {
         let (left, right) = (Array(left.utf8), Array(right.utf8))

@@ -8,6 +8,8 @@ internal import SharedCoreHost
 /// For each reader only its revision is kept. The entries after it are read from the timeline.
 actor ChangeStreams {
     private struct Stream {
+        /// The key of the browser that has begun it.
+        let key: String?
         /// Everything up to this revision was sent; nil for a stream that begins at the present.
         var known: Revision?
         /// The incarnation of the group that ``known`` belongs to; nil if the reader names none.
@@ -47,7 +49,8 @@ actor ChangeStreams {
         guard streams.count < Self.limit else {
             return .init(WebAnswer.problem(.unavailable, "There are \(Self.limit) streams already."))
         }
-        streams[peer] = Stream(known: known, incarnation: parts.flatMap { $0.count > 1 ? $0[1] : nil })
+        streams[peer] = Stream(
+            key: request["x-sharedcore-key"], known: known, incarnation: parts.flatMap { $0.count > 1 ? $0[1] : nil })
         // The head is sent with the first bytes of the stream, so that no event is sent before it.
         return .init([], isStream: true)
     }
@@ -56,10 +59,16 @@ actor ChangeStreams {
 
     func remove(_ peer: Int) { streams[peer] = nil }
 
-    /// Sends the changes, until its task is cancelled.
-    func run(send: @Sendable ([UInt8], Int) -> Void) async throws {
+    /// Sends the changes, until its task is cancelled. The streams of a browser that is not admitted any more end.
+    func run(
+        for access: Access, send: @Sendable ([UInt8], Int) -> Void, end: @Sendable (Int) -> Void
+    ) async throws {
         var beat = clock.now().advanced(by: Self.heartbeat)
         while true {
+            for (peer, stream) in streams where !access.isKey(stream.key) {
+                streams[peer] = nil
+                end(peer)
+            }
             for (peer, stream) in streams where !stream.isOpen {
                 send(Self.opening, peer)
                 streams[peer]?.isOpen = true

@@ -41,7 +41,9 @@ final class Site: Sendable {
 
     /// Works until its task is cancelled.
     func run() async throws {
-        try await streams.run { [server] bytes, peer in server.send(bytes, to: peer) }
+        try await streams.run(
+            for: access, send: { [server] bytes, peer in server.send(bytes, to: peer) },
+            end: { [server] peer in server.endStream(of: peer) })
     }
 
     func stop() { server.stop() }

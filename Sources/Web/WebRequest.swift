@@ -15,6 +15,8 @@ struct WebRequest: Hashable, Sendable {
 
     /// The bytes between the head and the body.
     static let terminator = Array("\r\n\r\n".utf8)
+    /// The most lines of a head: reading one costs more than its bytes tell.
+    private static let lineCount = 100
     /// The most bytes of a form.
     private static let formByteCount = 512
 
@@ -52,7 +54,8 @@ struct WebRequest: Hashable, Sendable {
 
     /// - Parameter body: Nil if it is not known yet.
     private init?(head: [UInt8], body: [UInt8]?) {
-        guard let text = String(validating: head, as: UTF8.self),
+        guard head.count(where: { $0 == UInt8(ascii: "\n") }) < Self.lineCount,
+            let text = String(validating: head, as: UTF8.self),
             text.unicodeScalars.allSatisfy({
                 $0.value >= 0x20 && $0.value < 0x7f || "\t\r\n".unicodeScalars.contains($0)
             })

@@ -82,6 +82,12 @@ class Admission(Case):
         self.assertEqual(self.web.exchange(Sec_Fetch_Site="same-site").status, 403)
         self.assertEqual(self.web.exchange().status, 200)
 
+    def test_a_head_of_many_lines_is_refused(self):
+        """Reading a line costs more than its bytes tell."""
+        for count, status in ((90, 200), (100, 400), (1000, 400)):
+            fields = {f"A{number}": "" for number in range(count)}
+            self.assertEqual(self.web.request("GET", "/", **fields).status, status, count)
+
     def test_documents_need_cookie_and_key(self):
         self.web.sign_in()
         paths = ["/api/" + name for name in DOCUMENTS + ["entry?key=key", "changes"]]
@@ -926,6 +932,21 @@ class Streams(Case):
             told = time.monotonic()
             until(lambda: stream.last >= revision, "the change")
             self.assertLess(time.monotonic() - told, 2)
+
+    def test_a_stream_ends_when_another_browser_is_admitted(self):
+        group = self.group()
+        web = Web(group)
+        web.sign_in()
+        stream = web.stream()
+        until(lambda: stream.events, "the present")
+        web.process.send_signal(signal.SIGUSR1)
+        web.token = json.loads(web.process.stdout.readline())["url"].split("#")[1]
+        time.sleep(2)
+        self.assertFalse(stream.isClosed, "the browser is admitted until another one comes")
+        web.sign_in()
+        until(lambda: stream.isClosed, "the end of the stream")
+        other = web.stream()
+        until(lambda: other.events, "the stream of the admitted browser")
 
     def test_another_group_resets(self):
         group = self.group()

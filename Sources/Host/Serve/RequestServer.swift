@@ -127,6 +127,12 @@ package final class RequestServer: Sendable {
         changeSignal.raise()
     }
 
+    /// Ends the stream of a peer, behind what was sent to it.
+    package func endStream(of peer: Int) {
+        state.withLock { $0.answers.append((peer, Answer([]))) }
+        changeSignal.raise()
+    }
+
     /// Ends it. Requests that are being answered get no answer any more.
     package func stop() {
         state.withLock { $0.isStopped = true }
