@@ -98,6 +98,9 @@ class SignalCore:
             self.server.join()
             self.responder.close()
             self.group.close()
+        # Called also after a start that has failed, such as without signal-cli.
+        if not hasattr(self, "process"):
+            return
         assert self.process.stdin is not None
         self.process.stdin.close()
         try:

@@ -709,9 +709,14 @@ def data(value: bytes, name: str) -> bytes:
 
 
 def milliseconds(timeout: float | None) -> int:
-    """Returns a timeout in seconds as milliseconds, at least 0; -1 (no limit) for None and infinity."""
+    """Returns a timeout in seconds as milliseconds, at least 0; -1 (no limit) for None and infinity.
+
+    :raises ValueError: a timeout that is no number.
+    """
     if timeout is None or timeout == float("inf"):
         return -1
+    if timeout != timeout:
+        raise ValueError("A timeout is a number of seconds, not nan.")
     return max(0, min(int(timeout * 1000), 2**62))
 
 
@@ -728,12 +733,23 @@ def optional_text(text: bytes | None) -> str | None:
     return None if text is None else text.decode()
 
 
+def utf8(text: str) -> bytes:
+    """Returns text as UTF-8.
+
+    :raises TypeError: it is no text.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"A key, a name or another text is a str, not {type(text).__name__}.")
+    return text.encode()
+
+
 def c_text(text: str) -> bytes:
     """Returns text as UTF-8.
 
+    :raises TypeError: it is no text.
     :raises ValueError: the text has a NUL.
     """
-    encoded = text.encode()
+    encoded = utf8(text)
     if b"\0" in encoded:
         raise ValueError("The text has a NUL.")
     return encoded

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
 from collections.abc import Mapping, Sequence
 from ctypes import byref, c_char_p, c_int32, c_uint64, string_at
@@ -148,12 +149,12 @@ def _transaction(operations: Sequence[Operation], guards: Sequence[Guard]) -> tu
     """Returns the arguments of the library for the guards and the operations. They keep what they point to."""
     c_guards = (c.CGuard * len(guards))()
     for place, guard in zip(c_guards, guards, strict=True):
-        text = guard.key.encode()
+        text = c.utf8(guard.key)
         place.key, place.key_count, place.kind = text, len(text), guard.kind
         place.revision = word(guard.revision, "revision of a guard")
     c_operations = (c.COperation * len(operations))()
     for slot, operation in zip(c_operations, operations, strict=True):
-        text = operation.key.encode()
+        text = c.utf8(operation.key)
         slot.key, slot.key_count, slot.kind = text, len(text), operation.kind
         slot.value, slot.value_count = data(operation.value, "value of an operation"), len(operation.value)
         slot.state = word(operation.state, "state")
@@ -170,7 +171,7 @@ class Group(Scoped):
 
     def __init__(
         self,
-        directory: str,
+        directory: str | os.PathLike[str],
         *,
         role: str = "tool",
         name: str = "",
@@ -189,7 +190,7 @@ class Group(Scoped):
         options = c.COptions(
             size=ctypes.sizeof(c.COptions),
             backend=c.c_text(backend),
-            directory=c.c_text(directory),
+            directory=c.c_text(os.fspath(directory)),
             role=c.c_text(role),
             name=c.c_text(name),
             durability=None if durability is None else c.c_text(durability),
@@ -251,7 +252,7 @@ class Group(Scoped):
 
     def get(self, key: str) -> Entry | None:
         """Returns the entry of a key, with every commit reflected that had returned before."""
-        entry, text = c.CEntry(), key.encode()
+        entry, text = c.CEntry(), c.utf8(key)
         if call("sc_get", self._handle, text, len(text), byref(entry)) == c.NOTHING:
             return None
         try:
@@ -261,7 +262,7 @@ class Group(Scoped):
 
     def list(self, prefix: str = "") -> Snapshot:
         """Returns the entries that a prefix selects."""
-        result, text = c.CList(), prefix.encode()
+        result, text = c.CList(), c.utf8(prefix)
         call("sc_list", self._handle, text, len(text), byref(result))
         try:
             return Snapshot(result.revision, tuple(_entry(result.entries[i]) for i in range(result.count)))
@@ -270,13 +271,13 @@ class Group(Scoped):
 
     def put(self, key: str, value: bytes) -> int:
         """Sets a value. Returns the revision."""
-        revision, text = c_uint64(), key.encode()
+        revision, text = c_uint64(), c.utf8(key)
         call("sc_put", self._handle, text, len(text), data(value, "value"), len(value), byref(revision))
         return revision.value
 
     def delete(self, key: str) -> int:
         """Removes a key; an absent one is no error. Returns the revision."""
-        revision, text = c_uint64(), key.encode()
+        revision, text = c_uint64(), c.utf8(key)
         call("sc_delete", self._handle, text, len(text), byref(revision))
         return revision.value
 
@@ -295,26 +296,26 @@ class Group(Scoped):
     def watch(self, prefix: str = "", *, after: int | None = None, snapshot: bool = True) -> Watch:
         """Begins to deliver the changes under a prefix: with a snapshot first, from now, or after a revision."""
         start = 2 if after is not None else 0 if snapshot else 1
-        handle, text = c_uint64(), prefix.encode()
+        handle, text = c_uint64(), c.utf8(prefix)
         call("sc_watch_open", self._handle, text, len(text), start, word(after or 0, "revision"), byref(handle))
         return Watch(handle.value)
 
     def post(self, name: str, state: int | None = None) -> int:
         """Counts one more post of a name, and wakes its observers. Returns the revision."""
-        revision, text = c_uint64(), name.encode()
+        revision, text = c_uint64(), c.utf8(name)
         place = None if state is None else byref(c_uint64(word(state, "state")))
         call("sc_post", self._handle, text, len(text), place, byref(revision))
         return revision.value
 
     def state(self, name: str) -> Notification:
         """Returns the state of a name."""
-        result, text = c.CNotification(), name.encode()
+        result, text = c.CNotification(), c.utf8(name)
         call("sc_state", self._handle, text, len(text), byref(result))
         return Notification(result.state, result.count, result.revision, result.origin)
 
     def observe(self, name: str) -> Observation:
         """Begins to deliver the posts of a name."""
-        handle, text = c_uint64(), name.encode()
+        handle, text = c_uint64(), c.utf8(name)
         call("sc_observe", self._handle, text, len(text), byref(handle))
         return Observation(handle.value)
 
@@ -390,6 +391,8 @@ class Group(Scoped):
         :raises RefusedError: the holder refuses.
         :raises WaitTimeoutError: the holder has not taken the command, and does not carry it out.
         """
+        if command not in COMMANDS:
+            raise ValueError(f"A command is one of {', '.join(COMMANDS)}, not {command!r}.")
         number, text, limit = COMMANDS.index(command) + 1, c.c_text(call_id), milliseconds(timeout)
         run_interruptibly(lambda: call("sc_call_command", self._handle, text, number, limit))
 
@@ -450,7 +453,7 @@ class Mailbox(Scoped):
         call("sc_send", self._handle, data(message, "message"), len(message), byref(revision))
         return revision.value
 
-    def take(self, timeout: float | None = 0) -> Delivery | None:
+    def take(self, timeout: float | None = None) -> Delivery | None:
         """Takes a message, and waits so many seconds for one; None waits without an end.
 
         :raises ClosedError: the mailbox or its group was closed meanwhile.
@@ -513,7 +516,7 @@ class Responder(Scoped):
     def __init__(self, handle: int) -> None:
         self._handle = handle
 
-    def take(self, timeout: float | None = 0) -> Request | None:
+    def take(self, timeout: float | None = None) -> Request | None:
         """Takes a request, and waits so many seconds for one; None waits without an end.
 
         :raises ClosedError: the responder or its group was closed meanwhile.

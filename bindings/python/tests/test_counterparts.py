@@ -59,7 +59,7 @@ class CounterpartTests(unittest.TestCase):
         self.assertEqual(used, EXCEPTIONS.keys())
 
     def test_the_same_parameters(self) -> None:
-        """A coroutine takes what the call takes, or all keywords. A wait without a timeout has no end."""
+        """A coroutine takes what the call takes, with the same defaults, or all keywords."""
         for kind in self.blocking_classes():
             for call in calls_of(kind):
                 counterpart = getattr(aio, kind.__name__, None)
@@ -69,12 +69,13 @@ class CounterpartTests(unittest.TestCase):
                 taken = inspect.signature(found).parameters.values()
                 if any(parameter.kind is parameter.VAR_KEYWORD for parameter in taken):
                     continue
-                expected = {name for name in inspect.signature(getattr(kind, call)).parameters}
+                parameters = inspect.signature(getattr(kind, call)).parameters.values()
+                expected = {parameter.name: parameter.default for parameter in parameters}
                 # A task that waits for these is bounded by ``asyncio.timeout``.
                 if call.startswith("wait_until"):
-                    expected.discard("timeout")
+                    del expected["timeout"]
                 with self.subTest(f"{kind.__name__}.{call}"):
-                    self.assertEqual({parameter.name for parameter in taken}, expected)
+                    self.assertEqual({parameter.name: parameter.default for parameter in taken}, expected)
 
     def test_streams(self) -> None:
         for kind in self.blocking_classes():

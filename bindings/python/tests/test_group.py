@@ -1,6 +1,7 @@
 """The calls on groups: blocking, with asyncio, and across a fork."""
 
 import asyncio
+import math
 import multiprocessing
 import os
 import subprocess
@@ -74,9 +75,23 @@ class GroupTests(unittest.TestCase):
         with self.assertRaises(sharedcore.HandleError):
             group.sync()
 
+    def test_wrong_arguments(self) -> None:
+        """Each names what was expected."""
+        with Group(Path(self.directory)) as group, group.mailbox("m") as mailbox:
+            for words, error, wrong in (
+                ("str, not bytes", TypeError, lambda: group.get(b"k")),
+                ("str, not int", TypeError, lambda: group.put(1, b"")),
+                ("str, not bytes", TypeError, lambda: group.post(b"n")),
+                ("not nan", ValueError, lambda: mailbox.take(math.nan)),
+                ("answer, decline", ValueError, lambda: group.command("call-1", "sing")),
+            ):
+                with self.subTest(words), self.assertRaisesRegex(error, words):
+                    wrong()
+            self.assertIsNone(mailbox.take(-1))
+
     def test_mailbox(self) -> None:
         with Group(self.directory) as group, group.mailbox("outbox", capacity=1) as outbox:
-            self.assertIsNone(outbox.take())
+            self.assertIsNone(outbox.take(0))
             outbox.send(b"hello")
             with self.assertRaises(sharedcore.SharedCoreError) as caught:
                 outbox.send(b"again")
@@ -102,7 +117,7 @@ class GroupTests(unittest.TestCase):
             # The message is still taken, and its removal and what is stored of it are one commit.
             with Group(self.directory) as other, group.watch(snapshot=False) as watch:
                 with other.mailbox("orders") as same:
-                    self.assertIsNone(same.take())
+                    self.assertIsNone(same.take(0))
                     revision = delivery.acknowledge_with([Operation.put("done", b"1")], [Guard.absent("done")])
                     event = watch.next(timeout=30)
                     self.assertEqual(event.revision, revision)
@@ -110,7 +125,7 @@ class GroupTests(unittest.TestCase):
                     self.assertIn("deleted", [change.kind for change in event.changes])
                     with self.assertRaises(sharedcore.HandleError):
                         delivery.acknowledge_with([])
-                    self.assertIsNone(same.take())
+                    self.assertIsNone(same.take(0))
 
     def test_acknowledge_with_of_a_lost_take(self) -> None:
         """Nothing is stored where the message was taken away."""
@@ -221,7 +236,7 @@ class GroupTests(unittest.TestCase):
                     os._exit(0 if refused == len(calls) else 1)
             self.assertEqual(os.waitpid(child, 0)[1], 0)
             mailbox.send(b"1")
-            self.assertEqual(mailbox.take().message, b"1")
+            self.assertEqual(mailbox.take(0).message, b"1")
 
     def test_multiprocessing(self) -> None:
         """A child of spawn or forkserver opens anew. One of fork gets the typed error, also where it opens a group."""

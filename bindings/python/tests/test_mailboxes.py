@@ -19,12 +19,12 @@ class MailboxTests(unittest.TestCase):
 
     def test_descriptor(self) -> None:
         with Group(self.directory) as group, group.mailbox("m") as mailbox, group.mailbox("m") as other:
-            self.assertIsNone(mailbox.take())
+            self.assertIsNone(mailbox.take(0))
             while select.select([mailbox], [], [], 0.05)[0]:
-                self.assertIsNone(mailbox.take())
+                self.assertIsNone(mailbox.take(0))
             other.send(b"1")
             self.assertTrue(select.select([mailbox], [], [], 30)[0])
-            self.assertEqual(mailbox.take().message, b"1")
+            self.assertEqual(mailbox.take(0).message, b"1")
 
     def run_story(self, story) -> None:
         async def run() -> None:
