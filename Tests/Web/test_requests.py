@@ -324,6 +324,17 @@ class UnixSocket(Case):
         ended = group.run("web", "--socket", group.path + "/open/socket", check=False)
         self.assertEqual(ended.returncode, 78, ended.stderr)
 
+    def test_directory_that_others_can_replace_is_refused(self):
+        group = self.group()
+        os.mkdir(group.path + "/shared")
+        os.chmod(group.path + "/shared", 0o777)
+        ended = group.run("web", "--socket", group.path + "/shared/own/socket", check=False)
+        self.assertEqual(ended.returncode, 78, ended.stderr)
+        self.assertIn("Others may write to the directory", ended.stderr)
+        # As /tmp is: each user replaces its own entries alone.
+        os.chmod(group.path + "/shared", 0o1777)
+        Web(group, "--socket", group.path + "/shared/own/socket")
+
 
 class Documents(Case):
     """What a scripted run has made is in the documents, in the forms of the commands; secrets are not."""

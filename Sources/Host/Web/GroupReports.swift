@@ -114,7 +114,7 @@ package actor GroupReports {
         try StreamListener(loopbackPort: port)
     }
 
-    /// Listens at a path. Creates its directory, and refuses one that other users may enter.
+    /// Listens at a path. Creates its directory, and refuses one that other users may enter or replace.
     package nonisolated func listener(path: String) throws -> StreamListener {
         guard path.isAbsolutePath else { throw CommandFailure.usage("--socket takes an absolute path") }
         guard !path.hasSuffix("/"), (try? FileStatus(behindPath: path))?.isDirectory != true else {
@@ -126,7 +126,7 @@ package actor GroupReports {
         let settled: String
         do throws(SharedCoreError) {
             _ = try PrivateDirectory.open(directory)
-            settled = try PrivateDirectory.settle(directory).path(of: name)
+            settled = try PrivateDirectory.trustedPath(directory, []).path(of: name)
         } catch {
             throw CommandFailure(error)
         }
