@@ -77,7 +77,8 @@ private struct GroupStatus: Sendable {
         return size
     }
 
-    /// The status as the structure of the header, at the beginning of a block of its own.
+    /// Returns the status as the C structure `sc_group_status`, at the start of one allocated block, which
+    /// `sc_status_free` frees.
     func placed() -> UnsafePointer<sc_group_status> {
         let activities = ownership.activities
         var block = Block(size: size)

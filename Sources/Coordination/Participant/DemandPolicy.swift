@@ -4,7 +4,7 @@ package import CoreAPI
 /// waits of others in the group, and its losses.
 ///
 /// A value without I/O or clock, as ``OwnershipMachine`` is. Before each step of the machine,
-/// ``wish(holding:core:at:)`` computes the goal.
+/// ``goal(holding:core:at:)`` computes the goal.
 ///
 /// Source: contract C2, C9, C14, C16.
 package struct DemandPolicy: Sendable {

@@ -63,7 +63,7 @@ final class BatonListener: Sendable {
             }
             connections = open
             guard ready[1], let connection = (try? listener.accept()) ?? nil else { continue }
-            // The directory is this user's alone; this is the second bar.
+            // The directory's mode already excludes other users; this is a second check.
             guard (try? connection.peer().user) == FileStatus.currentUser else { continue }
             if connections.count >= Self.maximumConnectionCount { connections.removeFirst() }
             connections.append(connection)

@@ -194,7 +194,7 @@ package enum FormerCommand {
         }
     }
 
-    /// Waits for the end of a process, for ``patience`` at most.
+    /// Waits for the end of a process, for ``timeout`` at most.
     private static func hasEnded(_ process: ProcessHandle) async -> Bool {
         await SerialThread(name: "former").run { Poll.wait(for: [process.descriptor], timeout: timeout)[0] }
     }

@@ -22,7 +22,8 @@ struct Parameters {
         return text
     }
 
-    /// A text that names something. One with half of a character is refused: another text would become the same.
+    /// Returns a text that identifies something. Refuses a lone surrogate: it is decoded as U+FFFD, so two different
+    /// names would become equal.
     func identifier(_ name: String) throws(Refusal) -> String {
         let text = try text(name)
         try requireExact(text, name)

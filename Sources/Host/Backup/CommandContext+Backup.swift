@@ -29,7 +29,8 @@ extension CommandContext {
         return try resolution.groupDirectory()
     }
 
-    /// The directory of the configured group, where the group that answers has its content in files of this machine.
+    /// The directory of the configured group if its content is in files of this machine and it exists; nil otherwise,
+    /// also behind a hub on memory.
     func presentDirectoryOfFiles() throws -> String? {
         guard try isInFiles else { return nil }
         #if ZMQ

@@ -3,7 +3,7 @@ enum MessageStyle {
     private static let beginning = "Error: "
     private static let closers: Set<Character> = [" ", "\n", ".", ",", ";", ":", "?", "!", ")"]
 
-    /// Returns a message that begins with the program's name, as all do, and has their quotes.
+    /// Replaces the parser's prefix `Error: ` by `sharedcore: `, and single quotes around words by “ ”.
     static func applied(to message: String) -> String {
         quoted(message.hasPrefix(beginning) ? "sharedcore: " + message.dropFirst(beginning.count) : message)
     }

@@ -25,7 +25,7 @@
 
         /// - Parameters:
         ///   - path: The absolute path of the list.
-        ///   - patience: How long a program may have the list open for writing before a warning.
+        ///   - timeout: How long a program may have the list open for writing before a warning.
         ///   - wait: Waits until one of the descriptors is readable, or for the given time, as ``Poll`` does. Tests use
         ///     their own clock.
         init(

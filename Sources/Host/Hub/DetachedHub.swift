@@ -60,7 +60,7 @@
 
         /// Starts a hub, and kills it if it has not reported in time that it listens.
         ///
-        /// - Parameter patience: The time until then.
+        /// - Parameter timeout: The time until then.
         /// - Returns: Why no hub was started; nil if it listens.
         static func start(
             _ program: String, _ variables: [String: String], log: OpenFile, timeout: Duration

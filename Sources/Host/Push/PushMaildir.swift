@@ -249,8 +249,8 @@ struct PushMaildir: Sendable {
         }
     }
 
-    /// Removes the notes of messages that left the folder and, if the inbox was read, the inbox. A message in the inbox
-    /// is then noted by its record there, so that its file becomes a push again if it is given back.
+    /// Removes the note of each message that is in neither the folder nor the inbox. A message whose file is gone but
+    /// which is in the inbox is noted by its inbox revision: if its file is given back, it becomes a push again.
     private func forget(
         _ known: inout [String: String], except names: Set<String>, _ inbox: [Inbox.Unacknowledged]?
     ) async throws(SharedCoreError) {

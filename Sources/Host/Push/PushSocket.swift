@@ -62,7 +62,7 @@ enum PushSocket {
     private static func push(json line: String) throws(Invalid) -> Push {
         guard let memberCount = JSONGrammar.memberCount(in: Array(line.utf8)),
             let fields = try? JSONDecoder().decode([String: String].self, from: Data(line.utf8)),
-            // One of two fields of a name would be dropped.
+            // The decoder silently drops one of two fields with the same name.
             fields.count == memberCount,
             let id = fields["callID"], Set(["callID", "type", "account", "payload"]).isSuperset(of: fields.keys)
         else {

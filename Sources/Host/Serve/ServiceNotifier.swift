@@ -34,12 +34,12 @@ struct ServiceNotifier: Sendable {
     /// Dropped, as a sign of life is, if the manager has many messages to read.
     func status(_ status: String) { sendAtOnce("STATUS=\(status)") }
 
-    /// - Parameter now: When the reload began, on the clock of the manager.
+    /// - Parameter microseconds: When the reload began, on the clock of the manager.
     func reloading(at microseconds: UInt64) { send("RELOADING=1\nMONOTONIC_USEC=\(microseconds)") }
 
     func stopping() { send("STOPPING=1\nSTATUS=stopping") }
 
-    /// Waits until all messages are sent, or the manager has not read for ``patience`` seconds. The end of the process
+    /// Waits until all messages are sent, or the manager has not read for ``timeout`` seconds. The end of the process
     /// would drop unsent messages.
     func finish() async { await thread.run {} }
 

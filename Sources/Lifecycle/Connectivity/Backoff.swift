@@ -4,7 +4,7 @@ internal import CoreAPI
 public struct Backoff: Hashable, Sendable {
     /// The times.
     public let policy: BackoffPolicy
-    /// The number of attempts that have failed since the last success.
+    /// The number of failed attempts since the last ``reset()``.
     public private(set) var failures = 0
     private var random: SeededRandom
 

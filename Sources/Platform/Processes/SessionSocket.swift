@@ -1,5 +1,6 @@
 /// Proves to processes of this machine which process has a session: the process listens at a socket with an abstract
-/// name that belongs to the session. The kernel tells the socket's process, even while that is stopped.
+/// name that belongs to the session. The kernel tells each connecting process the pid of the listener, even while the
+/// listener is stopped.
 ///
 /// It ends with the process. A full queue of connections leaves the process unproven, for example if others connect
 /// faster than ``drain()`` is called: every user of the machine may connect to an abstract name.

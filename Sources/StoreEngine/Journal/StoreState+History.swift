@@ -67,7 +67,9 @@ extension StoreState {
 }
 
 extension History {
-    /// Appends the next received change of a history.
+    /// Appends the next received change. A change without content restarts the history at its revision.
+    ///
+    /// - Throws: `corrupt` if the change is later than the snapshot that came with it.
     mutating func take(_ commit: CommittedChanges, at revision: Revision) throws(SharedCoreError) {
         guard commit.revision <= revision else {
             throw SharedCoreError(.corrupt, "The revision of a change exceeds that of its snapshot.", at: "history")

@@ -73,7 +73,7 @@ extension FileGroup {
                 at: path,
                 cause: error.message)
         }
-        // A process that has joined since the check has written to the journal, and keeps the group.
+        // False if a process joined after the check and wrote to the journal: the group stays that process's.
         guard isBegun else { throw busy(path) }
         return GroupSummary(state)
     }

@@ -38,7 +38,7 @@ enum SpareSpace {
     ///
     /// - Parameters:
     ///   - journal: The journal that records the size in its page; no other process changes it meanwhile.
-    ///   - patience: The time to wait, blocking, for another process that has the file. Must be zero under a journal's
+    ///   - lockTimeout: The time to wait, blocking, for another process that has the file. Must be zero under a journal's
     ///     lock, where nothing may sleep. No lock is held during the wait: ``take(in:)`` has closed the file again. Its
     ///     lock would be a journal's if the other process has given the file a journal's name.
     /// - Returns: The size of the file.

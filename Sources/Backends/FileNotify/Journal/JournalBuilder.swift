@@ -127,7 +127,7 @@ final class JournalBuilder {
 
     /// Adds a record.
     ///
-    /// - Parameter bells: The wake channels that it signals; all of them for a part of a snapshot.
+    /// - Parameter wakeChannels: The wake channels that it signals; all of them for a part of a snapshot.
     /// - Throws: `limitExceeded` for a record that readers would reject, `storageFull`.
     func append(_ payload: [UInt8], signaling wakeChannels: WakeChannels = .all) throws(SharedCoreError) {
         guard payload.count <= JournalChain.maximumPayloadByteCount else {

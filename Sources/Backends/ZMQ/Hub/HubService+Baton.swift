@@ -9,7 +9,7 @@ internal import StoreEngine
 extension HubService {
     /// The promises of the group through the hub.
     ///
-    /// - Parameter door: The endpoint of a client; nil for a reader, which has no session.
+    /// - Parameter hubListener: The number of the listener of a client; nil for a reader, which has no session.
     func promises(at hubListener: Int?) -> Capabilities {
         var features = order.capabilities.features
         // The store behind the hub may promise it, but no client of the hub can use that.

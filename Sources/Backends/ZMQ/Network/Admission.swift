@@ -3,7 +3,7 @@ internal import CoreAPI
 /// Decides which connections over a network get a place before they have proved a key.
 ///
 /// A program that has a key proves it within milliseconds. So a connection that has not, and keeps its place for longer
-/// than ``patience``, loses it as soon as another one wants it.
+/// than ``timeout``, loses it as soon as another one wants it.
 ///
 /// Places are shared between addresses, not connections: of the addresses with waiting connections, the first is the
 /// one with the fewest connections that lately had a place and proved no key. Addresses from which a key was proved

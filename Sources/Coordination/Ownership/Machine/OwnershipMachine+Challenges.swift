@@ -204,7 +204,7 @@ package struct WatchedClaim: Hashable, Sendable {
     package var remindedAt: Duration?
     /// True if the process was seen stopped after the challenge had been unanswered long enough; nil before the check.
     package var wasSeenStopped: Bool?
-    /// The value of ``patience`` when the process was last checked.
+    /// The value of ``waitingTime`` when the process was last checked.
     package var lastExamination = Duration.zero
 
     /// Records that no challenge is unanswered any more.

@@ -3,7 +3,7 @@ package import CoreAPI
 /// The rules of ownership for one participant: from its view of the store and the time, it computes the next action.
 ///
 /// The machine is a value without I/O or clock. It is *level-triggered*: each step reads the known state of the store
-/// (``view``), the goal of its participant (``wish``) and the state of its core, and returns one next action. A step
+/// (``view``), the goal of its participant (``goal``) and the state of its core, and returns one next action. A step
 /// may be repeated and may miss any number of changes, because the guards of each commit check everything that the step
 /// relied on. Time is given with each step and chance comes from a seed, so a schedule can be replayed.
 ///

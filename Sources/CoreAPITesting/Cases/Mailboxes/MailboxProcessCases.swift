@@ -14,7 +14,7 @@ enum MailboxProcessCases {
         try await context.withGroup { group in
             let count = context.number(2_500, whereCommitsCost: 250, of: "messages of each sender")
             let store = try await group.open()
-            // Listing all of them repeatedly would take longer than the messages do.
+            // A watch counts the finished messages: listing them at each check would take longer than delivering them.
             let recorder = try await WatchRecorder(store, of: ["done"], keepsChanges: false)
             let senders = try await group.join(count: 4)
             for (number, sender) in senders.enumerated() { try sender.send("produce \(number) \(count)") }

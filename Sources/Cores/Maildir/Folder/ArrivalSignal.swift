@@ -41,7 +41,7 @@ final class ArrivalSignal: Sendable {
         }
     }
 
-    /// Waits for an arrival, the timeout, ``ring()`` or ``stop()``. It blocks.
+    /// Waits for an arrival, the timeout, ``signal()`` or ``stop()``. It blocks.
     func wait(timeout: Duration) {
         let events = state.withLock { $0.events }
         let descriptors = [stopping.descriptor, signaling.descriptor] + (events.map { [$0.descriptor] } ?? [])
