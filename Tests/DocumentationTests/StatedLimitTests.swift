@@ -93,7 +93,7 @@ struct StatedLimitTests {
             "unknown = Share(addressLimit: 16, count: "),
         Limit("has # places of its own", network + "Admission.swift", "let known = Share(addressLimit: "),
         Limit(
-            "places of its own, # of all such addresses are let in in that time", network + "Admission.swift",
+            "each quarter of a second # connections of all such addresses", network + "Admission.swift",
             "let known = Share(addressLimit: 128, count: "),
         Limit(
             "at least 1/(k+1) of the #: half", network + "Admission.swift",
