@@ -53,7 +53,7 @@ class Group:
 
     def run(self, *arguments, check=True):
         ended = subprocess.run(
-            [self.programs + "/sharedcore", *arguments], env=self.environment, capture_output=True, text=True)
+            [self.programs + "/sharedcore", *arguments], env=self.environment, capture_output=True, text=True, timeout=120)
         if check and ended.returncode != 0:
             raise AssertionError(f"{arguments}: {ended.returncode}: {ended.stderr}")
         return ended
