@@ -161,6 +161,14 @@ final class Attempt: Sendable {
     /// The names in the group's directory.
     var names: [String] { TemporaryDirectory.names(in: group).sorted() }
 
+    /// The bytes of the disk that each file of the group takes.
+    var spaceOfFiles: String {
+        names.map { name in
+            let space = try? FilePresence(ofPath: group + "/" + name).allocatedByteCount
+            return "\(name) \(space.map(String.init) ?? "-")"
+        }.joined(separator: ", ")
+    }
+
     /// The newest journal's path.
     var newestJournal: String? {
         names.compactMap { name in

@@ -250,12 +250,13 @@ struct FullDiskTests {
     }
 
     @Test(
-        "S10: processes that end behind their compactions, before old journals are removed, leave one of them at most")
-    func interruptedRemovals() async throws {
+        "S10: processes that end behind their compactions, before old journals are removed, leave one of them at most",
+        arguments: ["compaction.beforeFloor", "compaction.afterFloor"])
+    func interruptedRemovals(_ place: String) async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "group")
         for _ in 0..<5 {
-            let writer = try await PeerProcess.joining(path, failPoint: "compaction.afterFloor:kill")
+            let writer = try await PeerProcess.joining(path, failPoint: "\(place):kill")
             try await writer.tell("put key value")
             try writer.send("compact")
             try await writer.ended()

@@ -42,10 +42,19 @@ enum GrowthScenario {
     private static func grow(_ attempt: Attempt, count: Int, _ way: Way) async throws {
         let disk = try await SmallDisk(.tmpfs, mebibytes: 512, for: attempt)
         let most = Mutex(0)
+        // What the files had when the most was used.
+        let contents = Mutex("")
         let sampler = Task {
             while !Task.isCancelled {
                 let used = disk.usedByteCount
-                most.withLock { $0 = max($0, used) }
+                let isMore = most.withLock { most in
+                    defer { most = max(most, used) }
+                    return used > most
+                }
+                if isMore {
+                    let found = attempt.spaceOfFiles
+                    contents.withLock { $0 = found }
+                }
                 try await Task.sleep(for: .milliseconds(2))
             }
         }
@@ -71,7 +80,7 @@ enum GrowthScenario {
                 try expect(
                     used <= bound,
                     "\(number) writers of \(attempt.log.liveByteCount) bytes take at most \(bound), not \(used) "
-                        + "in \(attempt.names.count) files")
+                        + "in \(contents.withLock { $0 })")
             }
             let used = most.withLock { $0 }
             if way == .frozenCompactors {

@@ -122,7 +122,6 @@ extension LocalGroup {
     /// Compacts for a waiting commit. Starts again in the next journal after passing over a frozen writer. After a
     /// failure the log must grow before the next try. Blocks.
     private func compactOnce() {
-        _ = try? finishCompaction()
         var isDone = false
         for _ in 0..<Self.attemptLimit {
             let journal = position.journal
@@ -163,9 +162,9 @@ extension LocalGroup {
         let turn = try claimCompaction(at: journal, isUrgent: isUrgent)
         if case .refused = turn { return false }
         defer { if case .locked(let byte) = turn { journal.file.unlock(byteAt: byte) } }
-        // Removes the journals of a process that ended right after it raised the floor: otherwise each such short-lived
-        // process leaves one.
-        directory.removeObsolete()
+        // Removes the journals of a process that ended before it did so, right before or after it raised the floor:
+        // otherwise each such short-lived process leaves one.
+        if try !finishCompaction() { directory.removeObsolete() }
 
         let builder = try SharedCoreError.wrapping { () throws(SystemCallError) in
             try JournalBuilder(
