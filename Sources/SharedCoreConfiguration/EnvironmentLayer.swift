@@ -45,14 +45,20 @@ package enum EnvironmentLayer {
     package static func variable(of key: String) -> String { prefix + name(of: key) }
 
     /// Returns the variable's name without the prefix: `MAXIMUM_TIMEOUT` for `maximumTimeout`.
+    ///
+    /// - Parameter key: ASCII.
     static func name(of key: String) -> String {
-        var name = ""
-        var previous: Character?
-        for character in key {
-            if let previous, previous.isLowercase, character.isUppercase { name += "_" }
-            name += character == "." || character == "-" ? "_" : character.uppercased()
-            previous = character
+        var name: [UInt8] = []
+        var isBehindLowercase = false
+        for byte in key.utf8 {
+            switch byte {
+            case UInt8(ascii: "."), UInt8(ascii: "-"): name.append(UInt8(ascii: "_"))
+            case UInt8(ascii: "a")...UInt8(ascii: "z"): name.append(byte - 0x20)
+            case UInt8(ascii: "A")...UInt8(ascii: "Z") where isBehindLowercase: name += [UInt8(ascii: "_"), byte]
+            default: name.append(byte)
+            }
+            isBehindLowercase = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
         }
-        return name
+        return String(decoding: name, as: UTF8.self)
     }
 }

@@ -1,3 +1,4 @@
+internal import ArgumentParser
 internal import ProgramOutput
 internal import Testing
 
@@ -123,5 +124,31 @@ struct UsageTests {
         let ended = try await HostProgram().run(arguments)
         #expect(ended.status == 0)
         #expect(!ended.output.isEmpty && ended.errors.isEmpty)
+    }
+
+    @Test(
+        "A command that is parsed alone is the one that all commands give",
+        arguments: [
+            ["get", "k"], ["store", "get", "k", "--json"], ["--group", "a", "--json", "set", "k", "v", "--ttl", "3s"],
+            ["--group", "a", "get", "k", "--group", "b"], ["store", "--state-directory=/s", "ls", "--all", "p"],
+            ["notify", "--log-level", "debug", "post", "name", "--state", "7"], ["set", "k", "--", "-5"],
+            ["exclusive", "--no-wait", "--", "program", "--json", "--version"], ["config", "get", "group"],
+            ["push", "--list"], ["mailbox", "take", "name", "--timeout", "1s"],
+        ])
+    func alone(arguments: [String]) async throws {
+        let alone = try #require(await SharedCoreCommand.parsedAlone(arguments))
+        let among = try await SharedCoreCommand.asyncParseAsRoot(arguments)
+        #expect("\(alone)" == "\(among)")
+    }
+
+    @Test(
+        "What the parser of one command refuses or answers itself is left to that of all commands",
+        arguments: [
+            ["get"], ["get", "k", "extra"], ["get", "k", "--unknown"], ["--unknown", "get", "k"], ["get", "--version"],
+            ["get", "--help"], ["help", "get"], ["store"], ["--group"], ["--", "get", "k"], ["gett", "k"], [],
+            ["---completion", "get", "k"], ["get", "--generate-completion-script", "bash"],
+        ])
+    func notAlone(arguments: [String]) async throws {
+        #expect(await SharedCoreCommand.parsedAlone(arguments) == nil)
     }
 }
