@@ -3,7 +3,7 @@
 ///
 /// Source: contract C25.
 package protocol BatonDepositing: Sendable {
-    /// Keeps the bytes of a baton that the owner of an epoch gives, for the next owner.
+    /// Sends the bytes of this owner's baton to the hub, which keeps them for the next owner.
     ///
     /// - Parameters:
     ///   - bytes: At most 64 KiB.

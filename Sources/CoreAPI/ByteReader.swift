@@ -1,5 +1,5 @@
-/// Reads the bytes of a ``ByteWriter``. Nothing is trusted: a count that exceeds the rest is an error, never an
-/// allocation.
+/// Reads the bytes of a ``ByteWriter``. The bytes may be damaged or hostile: a count larger than the number of bytes
+/// left throws before any memory is allocated for it.
 package struct ByteReader: Sendable {
     private let bytes: ArraySlice<UInt8>
     /// The index of the next byte to read.

@@ -6,7 +6,7 @@ public struct Capabilities: Hashable, Sendable {
     public let features: Set<Capability>
     /// The failures that a commit survives.
     public let durability: Durability
-    /// The sizes that it accepts.
+    /// The largest values, transactions and stores that the group accepts.
     public let limits: Limits
     /// How a participant that waits is woken.
     public let wakeUp: WakeUpMethod
@@ -42,8 +42,8 @@ public struct Capabilities: Hashable, Sendable {
 public struct Capability: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// Several processes can be in one group.
     public static let multipleProcesses = Capability(rawValue: "multipleProcesses")
-    /// The death of a process of this machine is detected at once, not when a lease ends (L1). A Main can rest only
-    /// with this feature (C26).
+    /// The backend detects the death of a process on this machine at once, and does not wait for the end of a lease
+    /// (L1). A Main can rest only with this feature (C26).
     public static let promptDeathNotice = Capability(rawValue: "promptDeathNotice")
     /// A process stopped at any instruction delays no other for more than 250 ms (S15).
     public static let stoppedWritersTolerated = Capability(rawValue: "stoppedWritersTolerated")
@@ -105,8 +105,8 @@ public struct Limits: Hashable, Sendable {
     public var transactionByteCount: Int
     /// The bytes of all keys and values of the store.
     public var storeByteCount: Int
-    /// The maximum number of entries in the store. It limits their memory, and the cost of a request that touches all
-    /// of them.
+    /// The maximum number of entries in the store. This limits the memory for entries, and the cost of a request that
+    /// touches every entry.
     public var entryCount: Int
 
     public init(
@@ -142,9 +142,9 @@ public struct Requirements: Hashable, Sendable {
     /// No requirement beyond the contract's common part.
     public static let none = Requirements()
 
-    /// The promises that the caller relies on.
+    /// The features that the backend must provide.
     public var features: Set<Capability>
-    /// The least that a commit must survive.
+    /// The failures that a commit must survive at least; nil if any durability is enough.
     public var durability: Durability?
 
     public init(features: Set<Capability> = [], durability: Durability? = nil) {

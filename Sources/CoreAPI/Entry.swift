@@ -8,10 +8,10 @@ public struct Entry: Hashable, Sendable {
     public let value: [UInt8]
     /// The commit that wrote this value.
     public let revision: Revision
-    /// The commit that created the entry. It changes only when the entry was gone in between, so it serves as the
-    /// fencing token, the *epoch*, of its creator.
+    /// The commit that created the entry. It changes only if the entry was removed and created again, so it serves as
+    /// the fencing token of the creator: the *epoch*.
     public let creationRevision: Revision
-    /// The time that it lives by itself.
+    /// How long the entry lives if no transaction deletes it.
     public let lifetime: Lifetime
     /// The session that wrote it.
     public let origin: SessionID
@@ -36,16 +36,18 @@ public enum Lifetime: Hashable, Sendable {
     case persistent
     /// Until the session that wrote it ends; gone in the same revision as the session.
     case session
-    /// For a duration after it was written, by a clock that no change of the wall clock moves.
+    /// For a duration after it was written. The boot clock measures the duration, so changes of the wall clock have no
+    /// effect.
     ///
-    /// The entry never ends early, and at most one second late while a participant has the group open. Time with the
-    /// machine off does not count, and each start of the machine may add at most one full duration.
+    /// The entry never expires early. It expires at most one second late while a participant has the group open. Time
+    /// while the machine is off does not count, and each start of the machine may lengthen the entry's life by up to
+    /// the full duration.
     case expiring(after: Duration)
 }
 
-/// The entries under a selection of keys as they stood together at one revision.
+/// The entries under a selection of keys, all at one revision.
 public struct Snapshot: Hashable, Sendable {
-    /// Every commit up to and with this one is reflected.
+    /// The snapshot reflects every commit up to and including this one.
     public let revision: Revision
     /// The entries in the order of their keys' bytes.
     public let entries: [Entry]
@@ -56,7 +58,7 @@ public struct Snapshot: Hashable, Sendable {
     }
 }
 
-/// A place in the one order of a store's commits.
+/// The position of a commit in the order of all commits of a store.
 ///
 /// Revisions rise strictly over all keys, deletions and restarts, and are never used twice. They are not dense: a
 /// restart after a power loss leaves a gap.

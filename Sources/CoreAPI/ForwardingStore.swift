@@ -1,4 +1,5 @@
-/// A store that passes each call on to another, for a type that changes some of them.
+/// A store that forwards each call to another store by default. A conforming type implements only the calls that it
+/// changes.
 package protocol ForwardingStore: SharedStore, BatonDepositing {
     var inner: any SharedStore { get }
 }
@@ -49,7 +50,7 @@ extension ForwardingStore {
     }
 }
 
-/// The same for an open participation in a group.
+/// A group that forwards each call to another group by default, as ``ForwardingStore`` does for a store.
 package protocol ForwardingGroup: ForwardingStore, CrossProcessNotifier {
     var group: any SharedGroup { get }
 }

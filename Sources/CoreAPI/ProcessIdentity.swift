@@ -1,4 +1,5 @@
-/// One process of one run of one machine. A bare process id is used again; this is not.
+/// The identity of a process: boot id, process id and start time. The kernel uses a process id again, so the id alone
+/// does not identify a process.
 ///
 /// Source: contract L2.
 public struct ProcessIdentity: Hashable, Sendable, CustomStringConvertible {

@@ -14,8 +14,8 @@ package final class Promise<Value: Sendable>: Sendable {
     /// The number of tasks that wait.
     package var waiterCount: Int { state.withLock(\.waiting.count) }
 
-    /// Sets the value, unless it is set already. Waits until a running ``whileOpen(_:)`` has returned; later calls of
-    /// that do nothing.
+    /// Sets the value, unless it is set already. Waits until a running ``whileOpen(_:)`` has returned. Later calls of
+    /// ``whileOpen(_:)`` do nothing.
     ///
     /// - Returns: True if this call has set the value.
     @discardableResult
@@ -63,7 +63,7 @@ extension Promise<Void> {
     package func pass() async { await value() }
 }
 
-/// Identifies one of an owner's pending waits. A later wait has a higher number.
+/// Identifies one of the pending waits of an object. A later wait has a higher number.
 package struct WaitID: Hashable, Comparable, Sendable {
     private static let last = Atomic<UInt64>(0)
 
@@ -79,8 +79,8 @@ package struct WaitID: Hashable, Comparable, Sendable {
 /// - Parameters:
 ///   - cancelled: The result when the task is cancelled.
 ///   - enter: Adds the continuation to the pending ones, or returns the result if there is nothing to wait for.
-///   - leave: Removes the continuation from the pending ones; nil if it is not among them. Both closures take the
-///     owner's lock.
+///   - leave: Removes the continuation from the pending ones; nil if it is not among them. Both closures take the lock
+///     of the object that keeps the pending continuations.
 package func withCancellableContinuation<Value: Sendable>(
     cancelled: Value, enter: (CheckedContinuation<Value, Never>) -> Value?,
     leave: @Sendable () -> CheckedContinuation<Value, Never>?

@@ -1,4 +1,4 @@
-/// One participant of a group: an open handle.
+/// The session of one participant of a group. It begins when a handle is opened.
 ///
 /// An entry that lives with a session (``Lifetime/session``) is removed when the session ends: when the handle is
 /// closed, when its process dies, or, over a network, when its lease ends.
@@ -25,7 +25,8 @@ public struct Session: Hashable, Sendable {
     }
 }
 
-/// The lease of a session, which ends if the group receives nothing from its participant for that time.
+/// The lease of a session. The session ends if the group receives nothing from its participant for the lease's
+/// duration.
 ///
 /// Source: contract L5.
 public struct SessionLease: Hashable, Sendable {

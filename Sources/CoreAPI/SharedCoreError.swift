@@ -76,13 +76,13 @@ extension SharedCoreError {
         public static let sessionEnded = Code(.sessionEnded)
         /// The calling task was cancelled before anything was done.
         public static let cancelled = Code(.cancelled)
-        /// The connection was lost, or the time ran out, during a commit: it may or may not have taken effect.
+        /// The connection was lost, or the time limit passed, during a commit. The commit may have taken effect.
         public static let outcomeUnknown = Code(.outcomeUnknown)
-        /// A requirement that this backend does not promise.
+        /// The backend does not provide a feature that the caller requires or uses.
         public static let unsupported = Code(.unsupported)
         /// There is no space for the write. Nothing was done. Try again when there is space.
         public static let storageFull = Code(.storageFull)
-        /// The user may not read or write there, or it belongs to another user.
+        /// The user has no permission to read or write the group, or its files belong to another user.
         public static let forbidden = Code(.forbidden)
         /// The group cannot be reached now.
         public static let unavailable = Code(.unavailable)

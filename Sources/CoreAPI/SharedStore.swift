@@ -72,9 +72,8 @@ public protocol SharedStore: Sendable {
     /// The exception is a read-only handle, which cannot record the end of a session.
     func sessions() async throws(SharedCoreError) -> [Session]
 
-    /// Returns the participants of the group that are among the given sessions, sorted by id. Like ``sessions()``, it
-    /// first ends the sessions of ended processes, but checks only the given ones. Unknown and ended sessions are left
-    /// out.
+    /// Returns those of the given sessions that have not ended, sorted by id. Like ``sessions()``, first ends the
+    /// sessions of dead processes, but checks only the given sessions. Unknown and ended sessions are left out.
     ///
     /// - Throws: As ``sessions()``.
     /// - Complexity: In a group of files, O(the number of given sessions); by default that of ``sessions()``.
@@ -88,7 +87,7 @@ public protocol SharedStore: Sendable {
 }
 
 extension SharedStore {
-    /// Nil: nowhere.
+    /// Nil: no executor delivers faster than the others.
     public var deliveryExecutor: (any TaskExecutor)? { nil }
 
     /// Nil: the session ends with its process.
@@ -158,7 +157,7 @@ extension SharedStore {
     /// Source: contract S10.
     public func waitUntilDurable(through revision: Revision) async throws(SharedCoreError) {
         guard capabilities.durability == .disk else { return }
-        // A commit returns after every commit before it.
+        // A commit returns only after all earlier commits are durable, so an empty one waits for them.
         let last = try await commit(Transaction()).revision
         guard last >= revision else {
             throw SharedCoreError(
@@ -187,10 +186,10 @@ extension SharedStore {
     }
 }
 
-/// An open participation in a group: the shared dictionary and the notifications of one order.
+/// An open handle of a group: its store and its notifier, whose commits and posts have one common order.
 public typealias SharedGroup = CrossProcessNotifier & SharedStore
 
-/// The promise of a read about commits of other processes.
+/// Which commits of other processes a read must include.
 ///
 /// Source: contract S4.
 public enum ReadConsistency: Hashable, Sendable {

@@ -6,7 +6,7 @@ public protocol TimeSource: Sendable {
     /// Returns the present instant. Never goes back within a run.
     func now() -> BootInstant
 
-    /// Returns at `instant` or soon after it, never before.
+    /// Waits until `instant`. Returns at that time or soon after it, never before.
     ///
     /// - Throws: `CancellationError` as soon as the task is cancelled.
     func sleep(until instant: BootInstant) async throws(CancellationError)

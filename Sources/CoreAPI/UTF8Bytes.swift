@@ -11,7 +11,7 @@ package enum UTF8Bytes {
         return left.utf8.elementsEqual(right.utf8)
     }
 
-    /// Eight bytes at a time: keys are compared at every read of a store.
+    /// Compares eight bytes at a time, because every read of a store compares keys.
     private static func equal(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
         guard left.count == right.count else { return false }
         var offset = 0
@@ -39,8 +39,8 @@ package enum UTF8Bytes {
         return left.utf8.lexicographicallyPrecedes(right.utf8)
     }
 
-    /// Eight bytes at a time as well, the first of them the most significant: the first list of a process sorts all
-    /// keys, and most have a long path in common.
+    /// Compares eight bytes at a time, with the first byte as the most significant. A process sorts all keys for its
+    /// first list, and most keys begin with the same long path.
     private static func precedes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
         let count = min(left.count, right.count)
         var offset = 0
@@ -70,7 +70,8 @@ package enum UTF8Bytes {
         return text.utf8.starts(with: prefix.utf8)
     }
 
-    /// Returns true if a terminal or a reader of lines would act on some character of a text: C0, DEL or C1.
+    /// Returns true if a text contains a control character (C0, DEL or C1), which a terminal or a line-based program
+    /// would interpret.
     package static func hasControl(_ text: String) -> Bool {
         text.unicodeScalars.contains { $0.properties.generalCategory == .control }
     }
@@ -88,7 +89,7 @@ extension String {
     /// Returns the longest beginning of the text, in whole characters, that has at most `limit` bytes of UTF-8.
     package func cut(toByteCount limit: Int) -> String {
         guard utf8.count > limit else { return self }
-        // Search from the front: a text from outside may be far longer than the part that is kept. From the end, each
+        // Searches from the front: a text from outside may be far longer than the part that is kept. From the end, each
         // step would search back for the beginning of a character, which is far away in a long row of flag emojis.
         var end = startIndex
         while end < endIndex {

@@ -111,9 +111,9 @@ public struct Change: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
         /// It was set by a put.
         case put
-        /// It was removed by a delete.
+        /// A transaction deleted it.
         case deleted
-        /// Its lifetime was over.
+        /// Its lifetime ended.
         case expired
         /// The session that it lived with ended.
         case sessionEnded
