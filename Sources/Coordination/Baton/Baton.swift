@@ -90,17 +90,17 @@ public struct BatonEnd: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { name.rawValue }
 
-    /// True if the core that gave the baton must end the calls over the network.
+    /// True if the calls still belong to the core that gave the baton: it must end them over the network.
     public var isOwn: Bool { self == .failed || self == .expired || self == .refused }
 
-    /// A new owner has the calls. Send nothing, and close the sockets: a `shutdown` of a socket would also shut down
-    /// the new owner's duplicate.
+    /// A new owner has taken the calls over. The core must send nothing and close its sockets without `shutdown`, which
+    /// would also shut down the new owner's duplicates.
     public static let applied = BatonEnd(.applied)
-    /// An owner could not use it: end the calls over the network.
+    /// The next owner could not use the baton. The core must end the calls over the network.
     public static let failed = BatonEnd(.failed)
-    /// Its time has passed, and no owner has used it: end the calls over the network.
+    /// The baton expired before an owner used it. The core must end the calls over the network.
     public static let expired = BatonEnd(.expired)
-    /// It was not offered: end the calls over the network.
+    /// The baton was not offered to the next owner. The core must end the calls over the network.
     public static let refused = BatonEnd(.refused)
     /// The group does not answer, or the answer to the commit that ends the baton is lost. A new owner may have the
     /// calls, so send nothing, and close the sockets.

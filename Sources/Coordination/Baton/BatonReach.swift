@@ -1,6 +1,6 @@
 package import CoreAPI
 
-/// The part of a baton that reaches the core of the Main that asked.
+/// The part of a baton that can be sent to the core of the Main that asked for ownership.
 ///
 /// Source: contract C25.
 public enum BatonReach: Int, Hashable, Sendable, Comparable {
@@ -8,7 +8,7 @@ public enum BatonReach: Int, Hashable, Sendable, Comparable {
     case none
     /// The bytes alone, through a hub.
     case bytes
-    /// The bytes and the descriptors: both are processes of one machine.
+    /// The bytes and the descriptors: both processes run on one machine.
     case descriptors
 
     public static func < (left: BatonReach, right: BatonReach) -> Bool { left.rawValue < right.rawValue }
@@ -24,7 +24,7 @@ public enum BatonNeed: UInt8, Hashable, Sendable {
     case descriptors = 2
 }
 
-/// The processes that a participant's batons reach.
+/// Where a participant's batons can be sent.
 package enum OwnReach: UInt8, Hashable, Sendable {
     /// Participants on the same machine.
     case machine = 1
@@ -33,22 +33,23 @@ package enum OwnReach: UInt8, Hashable, Sendable {
 }
 
 extension SharedStore {
-    /// The reach of this handle's participant.
+    /// Where the batons of this handle's participant can be sent.
     package var ownReach: OwnReach {
         capabilities.features.contains(.batonBytes) && self is any BatonDepositing ? .hub : .machine
     }
 }
 
 extension OwnershipView {
-    /// The part of a baton that reaches the author of a request from an owner. Both compute it from one revision.
+    /// Returns the part of a baton that the owner can send to the author of a request. The owner and the author compute
+    /// the same result, because both use the records of one revision.
     ///
-    /// A group in files has one hub at a time, so two participants behind a hub are behind the same one.
+    /// A group in files has one hub at a time, so two clients of a hub are clients of the same hub.
     func reach(of owner: Standing<OwnerRecord>, to handover: Standing<HandoverRecord>) -> BatonReach {
         if handover.record.isOnMachine(of: owner.record.process) { return .descriptors }
         return reach(of: owner) == .hub && handover.record.reach == .hub ? .bytes : .none
     }
 
-    /// The reach of an owner, from its record of what moves.
+    /// The owner's reach, as its ``MovingRecord`` states it.
     private func reach(of owner: Standing<OwnerRecord>) -> OwnReach {
         guard let moving = moving?.record, moving.epoch == owner.claim else { return .machine }
         return moving.reach

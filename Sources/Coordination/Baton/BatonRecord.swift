@@ -4,12 +4,12 @@ internal import Mailboxes
 extension OwnershipKey {
     /// The baton that the last owner offered when it released the ownership.
     package static let baton: Key = ".sharedcore/ownership/baton"
-    /// The host, if it also keeps batons.
+    /// The record of the host, if the host also keeps batons.
     package static let batonHost: Key = ".sharedcore/ownership/batonHost"
 }
 
-/// The record of a baton in the group, without its bytes. Exactly one commit removes it, and the author of that commit
-/// has the calls.
+/// The record of a baton in the group, without its bytes. Exactly one commit removes the record, and its author has the
+/// calls from then on.
 ///
 /// Source: contract C25.
 package struct BatonRecord: StoredRecord {
@@ -19,7 +19,7 @@ package struct BatonRecord: StoredRecord {
         case failed = 2
     }
 
-    /// The ownership that gave it, which gave no other.
+    /// The epoch of the owner that gave the baton. An ownership gives at most one baton.
     package var epoch: Revision
     package var state: State
     package var kind: String
@@ -31,9 +31,9 @@ package struct BatonRecord: StoredRecord {
     package var calls: [String]
     /// The run of the machine that ``deadline`` counts in.
     package var bootID: BootID
-    /// The end of the time for which it is kept.
+    /// The time until which the keepers keep the baton.
     package var deadline: BootInstant
-    /// The addresses of the processes that keep it: the paths of their sockets, or ``hub``.
+    /// The addresses of the processes that keep the baton: the paths of their sockets, or ``hub``.
     package var keepers: [String]
 
     package init(
@@ -71,7 +71,8 @@ package struct BatonRecord: StoredRecord {
     /// The text for the timeline: the kind and the sizes.
     package var title: String { "“\(kind)”, \(byteCount) bytes, \(descriptorCount) descriptors, \(calls.count) calls" }
 
-    /// The keys of the calls that an offered baton names: no other place ends them.
+    /// Returns the keys of the calls that an offered baton names. Such calls must not be ended as lost, because the
+    /// next owner may continue them.
     static func movingKeys(of entry: Entry?) -> Set<Key> {
         guard let record = entry.map({ BatonRecord(bytes: $0.value) }), record.state == .offered else { return [] }
         return Set(record.calls.compactMap { CallID($0) }.compactMap { try? CallKey.record(of: $0) })
@@ -136,18 +137,18 @@ extension BatonHostRecord {
     }
 }
 
-/// A baton that a participant has given, until its core knows what became of it.
+/// A baton that a participant has given, until its core is told the outcome.
 package struct GivenBaton: Hashable, Sendable {
     package enum Phase: Hashable, Sendable {
-        /// The keepers have it; it is not offered in the group.
+        /// The keepers have the baton, and the group has no record of it yet.
         case kept
-        /// It has been offered in the group since this commit.
+        /// This commit wrote the baton's record, which offers it to the next owner.
         case offered(Revision)
         case over(BatonEnd)
     }
 
     package let record: BatonRecord
-    /// How long after its deadline the store forgets it.
+    /// The time for which the keepers keep the baton. The store removes its record after twice this time.
     package let lifetime: Duration
     package var phase = Phase.kept
     /// True if a commit that offers it may have taken effect.
@@ -163,7 +164,7 @@ package struct GivenBaton: Hashable, Sendable {
     package var isOffered: Bool { if case .offered = phase { true } else { false } }
 }
 
-/// The effect of a commit on the baton that its author has given.
+/// What a commit does with the baton that its author has given.
 package enum BatonStep: Hashable, Sendable {
     case offers
     case ends(BatonEnd)

@@ -1,6 +1,6 @@
 package import CoreAPI
 
-/// Moves a baton to another process, with the services that only the operating system has.
+/// Moves a baton to another process by means of the operating system, such as sockets.
 package protocol BatonTransport: Sendable {
     /// Keeps a baton that a core has given, for the next owner's process.
     func keep(_ baton: Baton, of epoch: Revision) throws(SharedCoreError) -> any BatonKeeping
@@ -34,7 +34,7 @@ package struct FetchedBaton: Sendable {
 /// Why a baton cannot be used, for people.
 package struct BatonProblem: Error, Sendable {
     let text: String
-    /// True if the problem may be temporary, so that another attempt can succeed at once.
+    /// True if the problem may be temporary, so that an immediate second attempt can succeed.
     var mayPass = false
 
     init(_ text: String) {
@@ -42,7 +42,7 @@ package struct BatonProblem: Error, Sendable {
     }
 }
 
-/// No process but this one is reached.
+/// A transport without connections: no other process can get a baton.
 struct NoBatonTransport: BatonTransport {
     func keep(_ baton: Baton, of epoch: Revision) throws(SharedCoreError) -> any BatonKeeping {
         throw SharedCoreError(.unsupported, "This process cannot give a baton to others.", at: "baton")

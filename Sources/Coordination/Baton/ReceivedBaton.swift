@@ -93,7 +93,7 @@ public final class ReceivedBaton: Sendable {
         try await context.fail(standing, because: reason, tell: tell)
     }
 
-    /// Ends it where the core has not done so.
+    /// Ends the baton if the core has neither applied nor refused it.
     func end() async throws(SharedCoreError) {
         try await refuse(because: "its core has not applied it")
     }
@@ -116,7 +116,8 @@ public final class ReceivedBaton: Sendable {
         while true {
             let (transaction, open) = try await applying(consistency)
             if open.count < calls.count, try await hasLostCall(consistency) {
-                // A participant of an earlier release has owned meanwhile. The former owner ends them over the network.
+                // A participant of an earlier release, which knows no batons, has owned meanwhile and ended the calls
+                // as lost. The former owner ends them over the network.
                 try await refuse(because: "its calls have ended as lost")
                 throw SharedCoreError(
                     .guardFailed, "The baton is over: its calls have ended as lost.", at: OwnershipKey.baton.text)
@@ -126,13 +127,15 @@ public final class ReceivedBaton: Sendable {
             } catch {
                 consistency = .linearizable
                 if error.code == .outcomeUnknown {
-                    // The guard on the baton's record makes the commit take effect at most once.
+                    // It is safe to try the commit again: its guard on the baton's record lets it take effect at most
+                    // once.
                     isUnclear = true
                     continue
                 }
                 guard let key = error.guardFailure?.condition.key else { throw error }
                 if key == OwnershipKey.baton, isUnclear {
-                    // Only applying a baton makes a call of an earlier owner belong to this ownership.
+                    // Only the application of a baton moves a call of an earlier owner to this ownership, so open calls
+                    // here mean that the commit took effect.
                     let calls = try await openCalls(consistency).filter { context.isOpen($0.entry) }
                     if let revision = calls.map(\.entry.revision).max() { return (calls.map(\.call), revision) }
                 }
@@ -352,7 +355,7 @@ extension CoreContext {
         }
     }
 
-    /// Ends the baton that the core has not applied when it had started.
+    /// Ends the baton if the core's `start` returned without applying it.
     func endReceivedBaton() async throws(SharedCoreError) {
         try await received.baton?.end()
         dropReceivedBaton()
@@ -372,7 +375,7 @@ extension CoreContext {
             else { return nil }
             var changed = activity
             (changed.moves, changed.needs) = (kind, needs)
-            // A Main that has asked for the core does not wait for this call, and may count on that.
+            // A Main that has asked for the core has been told that this call does not delay it.
             if work.wouldHoldUp(changed) {
                 throw SharedCoreError(
                     .guardFailed, "A Main that accepts the call has asked for the core.", at: key.text)

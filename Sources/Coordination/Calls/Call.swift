@@ -1,8 +1,10 @@
 public import CoreAPI
 
-/// A call of the application, as every process of the group can read it: also while another process has it, and when that one has ended.
+/// A call of the application. Every process of the group can read it, also while another process holds the call and
+/// after that process has ended.
 ///
-/// A core begins one with ``CoreContext/begin(call:in:moves:needs:)``. It belongs to the ownership under which it was begun, and is lost with that.
+/// A core begins one with ``CoreContext/begin(call:in:moves:needs:)``. It belongs to the ownership under which it was
+/// begun. If that ownership ends first, the call ends as lost.
 ///
 /// Source: contract C23.
 public struct Call: Hashable, Sendable {
@@ -95,13 +97,14 @@ public struct Call: Hashable, Sendable {
     public let state: State
     /// The owner of the core that has the call; nil for a call that has ended or that moves between cores (C25).
     public let holder: GroupOwner?
-    /// When it began, by the clock of the run of the machine that ``bootID`` names; so are the other two.
+    /// When it began. This time, ``answered`` and ``ended`` are measured with the boot clock of the machine that
+    /// ``bootID`` identifies.
     public let began: BootInstant
     /// When the call was answered; nil if it was not.
     public let answered: BootInstant?
     /// When it ended; nil if the call is open, or is lost and no core has noticed that yet.
     public let ended: BootInstant?
-    /// The run of the machine that its times count in.
+    /// The boot of the machine whose clock measured the times of this call.
     public let bootID: BootID
 
     /// True if the call has not ended.

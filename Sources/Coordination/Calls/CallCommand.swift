@@ -36,14 +36,15 @@ package struct CommandRecord: Hashable, Sendable {
     private let bootID: BootID
     private let deadline: BootInstant
 
-    /// A command for this call alone: not for a later one of the same id, which began at another time.
+    /// Makes a command for exactly this call. It does not apply to a later call with the same id, which has another
+    /// beginning.
     package init(_ command: CallCommand, for call: CallRecord, before deadline: BootInstant, in bootID: BootID) {
         self.command = command
         (callBootID, callBegan) = (call.bootID, call.began)
         (self.bootID, self.deadline) = (bootID, deadline)
     }
 
-    /// Nil when the bytes are no command that this version reads.
+    /// Reads a record; nil if this version cannot read the bytes.
     package init?(_ bytes: [UInt8]) {
         do {
             var reader = ByteReader(bytes)
@@ -81,9 +82,9 @@ package struct CommandRecord: Hashable, Sendable {
     package func isOver(at now: BootInstant, in bootID: BootID) -> Bool { bootID == self.bootID && deadline <= now }
 }
 
-/// The holder's progress with a command, in an entry beside the command's own. It outlives the holder, so that no other
-/// core takes the command and its sender learns that it was taken. The sender removes it; if the sender has ended, the
-/// holder does, or else the next core.
+/// The holder's progress with a command, in an entry beside the command's own. The entry outlives the holder, so that
+/// no other core takes the command and the sender learns that it was taken. The sender removes the entry. If the sender
+/// has ended, the holder or the next core removes it.
 package struct CommandProgress: Hashable, Sendable {
     package enum Kind: UInt8, Hashable, Sendable {
         case taken = 1
@@ -123,8 +124,8 @@ package struct CommandProgress: Hashable, Sendable {
 
 extension CallKey {
     fileprivate static let commandVersion: UInt8 = 1
-    /// The number of waiting commands of a call from which on senders refuse to add one. Senders that check at the same
-    /// moment do not see each other's command, so a few more can wait.
+    /// A sender adds no command to a call for which this many commands wait. Senders that check at the same moment do
+    /// not see each other's command, so a few more can wait.
     static let maximumCommandCount = 16
     private static let commandPath = ".sharedcore/calls/command/"
 
@@ -198,7 +199,7 @@ extension Transaction {
     }
 }
 
-/// A call, its commands and the owner, kept up to date by a watch. All of it is of one revision.
+/// A call, its commands and the owner at one revision, kept up to date by a watch.
 package struct CallSight {
     let call: Key
     private var entries: [Key: Entry] = [:]
@@ -256,6 +257,6 @@ package struct CallSight {
             .sorted { $0.creationRevision < $1.creationRevision }
     }
 
-    /// The keys of progress without a command: the command was removed.
+    /// The keys of progress entries whose command was removed.
     var leftovers: [Key] { CallKey.leftovers(among: entries.keys) }
 }

@@ -14,9 +14,9 @@ extension OpenCall {
     /// }
     /// ```
     ///
-    /// Each element was taken for this core, once. The sequence ends when the call or the ownership ends, and when its
-    /// task is cancelled. It has one consumer at a time. Without a consumer a command is not carried out, and its
-    /// sender gets a timeout at the command's deadline.
+    /// Each element is a command that this core has taken; no command is delivered twice. The sequence ends when the
+    /// call or the ownership ends, and when its task is cancelled. It has one consumer at a time. Without a consumer a
+    /// command is not carried out, and its sender gets a timeout at the command's deadline.
     ///
     /// Source: contract C24.
     public func commands() async throws(SharedCoreError) -> CallCommands {
@@ -54,7 +54,8 @@ public final class CallCommands: AsyncSequence, Sendable {
         private let call: OpenCall
         private let watch: Watch
         private var sight: CallSight
-        /// The commands taken here: the watch may deliver a commit after that commit has returned.
+        /// The commands that this iterator has taken. The watch may still show such a command as waiting, because it
+        /// delivers a commit later than the commit returns.
         private var taken: Set<Key> = []
         private var hasBegun = false
 

@@ -17,8 +17,8 @@ package enum CallKey {
 /// The record of a call in the group.
 ///
 /// A call belongs to the ownership under which its record was written last: an open call whose record is older than the
-/// owner's claim is lost. So the commit that makes an owner can take a call over by writing its record again unchanged,
-/// and no record has to name an epoch that is not known before its commit.
+/// owner's claim is lost. So a commit of a new owner, even that of its acquisition, takes a call over by writing its
+/// record again unchanged. The record need not name an epoch, which is not known before the commit of the acquisition.
 ///
 /// | bytes | what |
 /// |---|---|
@@ -30,9 +30,9 @@ package enum CallKey {
 /// | two words, integer | the run of the machine, when it began |
 /// | flag and integer, twice | when it was answered, when it ended |
 package struct CallRecord: Hashable, Sendable {
-    /// The maximum number of ended calls that are kept: as many that were not acknowledged, and as many that were. The
-    /// oldest are removed first. With this bound the records fit into the space that is reserved for coordination
-    /// (S10).
+    /// The maximum number of ended calls that are kept. It applies separately to acknowledged calls and to calls that
+    /// were not acknowledged. The oldest are removed first. With this bound the records fit into the space that is
+    /// reserved for coordination (S10).
     package static let maximumEndedCount = 128
     private static let version: UInt8 = 1
 
@@ -142,9 +142,10 @@ package struct CallRecord: Hashable, Sendable {
 }
 
 extension CallRecord {
-    /// Returns the calls that the cores of former ownerships have left open, and the records that cannot be read.
+    /// Returns the records of open calls that were written under former ownerships, and the records that cannot be
+    /// read.
     ///
-    /// - Parameter spared: The calls that the owner's core may go on with.
+    /// - Parameter spared: The calls that the owner's core may continue.
     package static func left(among entries: [Entry], before owner: Revision, butFor spared: Set<Key>) -> [Entry] {
         entries.filter {
             CallKey.records.contains($0.key) && $0.lifetime == .persistent && $0.isOlder(than: owner)
@@ -173,13 +174,13 @@ extension CallRecord {
     /// kept.
     static func surplus(among entries: some Sequence<Entry>, with more: Int = 0) -> some Collection<Entry> {
         let ended = entries.filter { $0.lifetime != .persistent && CallRecord($0.value)?.isAcknowledged != true }
-        // No commit writes a record between the end and the acknowledgement, so the revision gives the order of the
-        // ends.
+        // No commit changes a record between the end of its call and the acknowledgement, so the order of the revisions
+        // is the order of the ends.
         return ended.sorted { $0.revision < $1.revision }.prefix(max(0, ended.count + more - maximumEndedCount))
     }
 
-    /// Returns the acknowledged calls beyond the maximum, those that ended first. The others stay, so that a wait for
-    /// an id of a late call finds that it was acknowledged.
+    /// Returns the acknowledged calls beyond the maximum, beginning with those that ended first. The remaining records
+    /// tell a participant that waits for an id late that its call was acknowledged.
     static func acknowledgedSurplus(
         among entries: some Sequence<Entry>, with more: Int, in bootID: BootID
     ) -> some Collection<Entry> {
@@ -193,7 +194,7 @@ extension CallRecord {
 }
 
 extension Transaction {
-    /// Removes entries as they were read.
+    /// Removes entries, and fails if one has changed since it was read.
     mutating func remove(_ entries: some Sequence<Entry>) {
         for entry in entries {
             require(.revision(entry.key, entry.revision))
@@ -210,7 +211,7 @@ extension Entry {
 /// The calls of a group and its owner, at one revision.
 struct CallsView: Hashable {
     private var owner: GroupOwner?
-    /// The keys of the calls that move: an owner may go on with them.
+    /// The keys of the calls that move between cores. They are not lost: an owner may continue them.
     private var moving: Set<Key> = []
     private var entries: [Key: Entry] = [:]
 

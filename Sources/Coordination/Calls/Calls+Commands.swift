@@ -55,7 +55,8 @@ extension Calls {
         let answer = Promise<Result<Void, CoordinationError>>()
         private let isWritten = Atomic(false)
 
-        /// Returns whether the command may be written: it has no answer yet.
+        /// Records that the command is about to be written, unless its caller has been answered already. Returns false
+        /// in that case.
         func write() -> Bool { answer.whileOpen { isWritten.store(true, ordering: .relaxed) } }
 
         /// Answers the caller if the store does not answer in time.
@@ -104,7 +105,7 @@ extension Calls {
             _ = try await store.commit(transaction)
         } catch {
             if error.guardFailure != nil { return .failure(notFound(id)) }
-            // The command may have been written, and may have been taken.
+            // The outcome of the commit is unknown, so the command may have been written and taken.
             guard error.code == .outcomeUnknown, let progress = try await withdraw(key) else { throw error }
             return outcome(of: progress)
         }

@@ -79,7 +79,7 @@ public struct Calls: Sendable {
                 record.state = .ended(.lost)
             }
             record.acknowledge()
-            // Writing nothing to the record would not move it to an owner, so a guard on its revision is enough.
+            // An owner takes a call over by writing its record, so a guard on the record's revision is enough.
             var transaction = Transaction(guards: [.revision(key, entry.revision)])
             transaction.put(key, record.bytes, lifetime: .expiring(after: Inbox.defaultLifetime))
             let entries = try await store.list(CallKey.records).entries
@@ -88,16 +88,16 @@ public struct Calls: Sendable {
                 _ = try await store.commit(transaction)
                 return true
             } catch {
-                // Any other guard was added by the store. The epoch guard of a superseded core fails each time, so a
-                // retry would not end.
+                // The store added every other guard. The epoch guard of a superseded core fails at each attempt, so
+                // retries would never end.
                 guard error.guardFailure?.condition.key == key else { throw error }
             }
         }
     }
 }
 
-/// The calls of a group, each time that they change. One consumer at a time; it ends when it or its task is cancelled, or
-/// when the handle is closed.
+/// Delivers the list of a group's calls each time that it changes. One consumer at a time; it ends when it or its task
+/// is cancelled, or when the handle is closed.
 ///
 /// Source: contract C23.
 public final class CallChanges: AsyncSequence, Sendable {

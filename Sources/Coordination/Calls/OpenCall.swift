@@ -33,7 +33,8 @@ extension CoreContext {
             try await changeCalls { consistency throws(SharedCoreError) in
                 let former = try await store.get(key, consistency: consistency)
                 if let former, isOpen(former) {
-                    // The record is there already, for example after a commit with an unknown outcome.
+                    // The record exists already, for example because an earlier commit with an unknown outcome took
+                    // effect.
                     if CallRecord(former.value)?.isRecord(of: call) == true { return nil }
                     throw SharedCoreError(
                         .guardFailed, "Another call with the id “\(call.id.text)” is open.", at: key.text)
@@ -56,8 +57,9 @@ extension CoreContext {
         }
     }
 
-    /// Returns the transaction that begins an activity. An open activity of the same id then belongs to the call. Its
-    /// record is written again, so that a concurrent commit that ends it fails on the revision.
+    /// Returns the transaction that begins the activity of a call. If an activity of the same id is open, it becomes
+    /// the call's. Its record is written again, so that a concurrent commit that ends the activity fails on its
+    /// revision guard.
     private func beginning(
         _ activity: Activity, consistency: ReadConsistency
     ) async throws(SharedCoreError) -> Transaction {
@@ -70,7 +72,7 @@ extension CoreContext {
         return work.beginning(activity, under: epoch, reach: store.ownReach)
     }
 
-    /// Returns the owner's work at one revision. Records that are read one by one could be of two revisions.
+    /// Returns the owner's work at one revision. Separate reads of the records could return two different revisions.
     func work(consistency: ReadConsistency) async throws(SharedCoreError) -> OpenWork {
         OpenWork(try await store.list(OwnershipKey.path, consistency: consistency))
     }
@@ -176,7 +178,7 @@ extension CoreContext {
                 if !transaction.operations.isEmpty { _ = try await store.commit(transaction) }
                 return
             } catch {
-                // Another process has acknowledged one of them.
+                // Another process has acknowledged one of the calls since they were read.
                 guard let key = error.guardFailure?.condition.key, CallKey.records.contains(key) else { throw error }
                 try await store.sync()
             }
@@ -199,7 +201,7 @@ public struct OpenCall: Sendable {
         SharedCoreError(.guardFailed, "The call “\(id.text)” is over.", at: key.text)
     }
 
-    /// Sets the state of the call and, in the same commit, its media, such as none while it is held.
+    /// Sets the state of the call and its media in one commit. A held call, for example, may have no media.
     ///
     /// - Parameters:
     ///   - state: The new state.
@@ -225,9 +227,9 @@ public struct OpenCall: Sendable {
     /// Sets the kind of baton with which the call can move from now on. Set nil while it cannot move, for example
     /// during a re-INVITE.
     ///
-    /// While the call moves it delays no Main that takes batons of this kind. If that Main must wait for another
-    /// activity anyway, the call may become one that cannot move: the Main then waits for it as for any call (C17), and
-    /// may insist.
+    /// While the call moves it delays no Main that takes batons of this kind. If that Main already waits for another
+    /// activity, the call may be set to one that cannot move. The Main then waits for this call too (C17), unless it
+    /// insists.
     ///
     /// Source: contract C25.
     ///

@@ -5,13 +5,13 @@ package import Mailboxes
 ///
 /// Source: contract C9.
 package struct Demand: Sendable {
-    /// The keys that demand is made of.
+    /// The prefixes of the keys from which the demand is computed.
     package static let prefixes: [KeyPrefix] = [Expectation.path, ".sharedcore/inbox/"]
 
     package private(set) var revision = Revision.zero
     private let inbox: QueueKeys
     private let bootID: BootID
-    /// The calls that wait, by the item of their call-id.
+    /// The waiting calls, by the inbox item of their call-id.
     private var calls: [ItemName: [Key: Call]] = [:]
     /// The messages and marks in the inbox, by the item of their call-id.
     private var answers: [ItemName: Set<Answer>] = [:]
@@ -90,7 +90,7 @@ package struct CoreRunPolicy: Hashable, Sendable {
         case run(until: BootInstant)
         /// All calls have been served.
         case done
-        /// The process's budget is used up; the next participant that waits takes over.
+        /// The process's budget is used up. The core stops, and the next waiting participant becomes the owner.
         case spent
     }
 
@@ -109,7 +109,7 @@ package struct CoreRunPolicy: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - openUntil: The latest deadline of the calls that wait; nil when none does.
+    ///   - openUntil: The latest deadline of the waiting calls; nil if no call waits.
     ///   - change: The last commit that added or removed a message or an expectation. The linger time begins anew with
     ///     each.
     ///   - busyUntil: When the bound of the last open activity passes; nil when none is open.

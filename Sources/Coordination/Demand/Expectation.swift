@@ -1,7 +1,8 @@
 package import CoreAPI
 package import Mailboxes
 
-/// A participant's wait for an identity, with its deadline. Lives with the session of the waiting participant.
+/// The record that a participant waits for a message identity, with the deadline of the wait. Lives with that
+/// participant's session.
 package struct Expectation: StoredRecord {
     /// Selects all expectations.
     package static let path: KeyPrefix = ".sharedcore/expectations/"
@@ -15,7 +16,7 @@ package struct Expectation: StoredRecord {
         self.deadline = deadline
     }
 
-    /// An expectation past its deadline.
+    /// The value for bytes that cannot be read: an expectation whose deadline has passed.
     package static let unreadable = Expectation(
         bootID: BootID(high: 0, low: 0), deadline: BootInstant(nanoseconds: 0))
 
@@ -60,7 +61,7 @@ package struct OwnExpectations: Sendable {
         return self.deadline(of: item) ?? deadline
     }
 
-    /// Returns true if a call waits for an item here.
+    /// Returns true if the call of this number waits for the item.
     package func has(_ item: ItemName, for number: Int) -> Bool { deadlines[item]?[number] != nil }
 
     /// The deadline that the expectation of an item must have; nil when no call waits for it.

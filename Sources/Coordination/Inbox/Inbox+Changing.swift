@@ -18,7 +18,8 @@ public enum MessageChange: Hashable, Sendable {
 }
 
 extension Inbox {
-    /// Replaces the content of a message that waits to be acknowledged, and begins its lifetime anew. One without anything to show withdraws it.
+    /// Replaces the content of a message that waits to be acknowledged, and restarts its lifetime. New content without
+    /// anything to show withdraws the message.
     ///
     /// - Throws: As ``store(_:)``.
     package func update(_ message: InboxMessage) async throws(SharedCoreError) -> MessageChange {
@@ -52,7 +53,7 @@ extension Inbox {
     /// Changes a message of exactly this identity, and ends the take of a participant that has it in hand: otherwise
     /// that participant's acknowledgement of the former content would remove the new content.
     ///
-    /// - Parameter change: Adds the change, given the entry of the message.
+    /// - Parameter change: Adds the operations of the change to the transaction, given the message's present entry.
     private func change(
         _ id: MessageID, _ change: (Entry, inout Transaction) throws(SharedCoreError) -> Void
     ) async throws(SharedCoreError) -> MessageChange {

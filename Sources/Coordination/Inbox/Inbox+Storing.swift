@@ -37,8 +37,8 @@ extension Inbox {
     /// Adds the operations that store a message to a transaction, which fails if a message of its identity is stored or
     /// was acknowledged: see ``isDuplicate(_:of:)``.
     ///
-    /// Add guards with precedence, such as the epoch of the receiving core, before: a failed transaction names the
-    /// first guard that did not hold.
+    /// A failed transaction reports the first guard that did not hold. So add guards with precedence, such as the epoch
+    /// of the receiving core, before this call.
     package func storeOperations(
         for message: InboxMessage, into transaction: inout Transaction
     ) throws(SharedCoreError) {
@@ -108,7 +108,7 @@ extension Inbox {
         }
     }
 
-    /// The entry in the place of a message that was set aside, after ``forgetNotice(of:)``.
+    /// What the inbox has under the identity of a message that was set aside, after ``forgetNotice(of:)``.
     package enum NoticeState: Hashable, Sendable {
         /// There is no substitute any more: the message is stored when it is received again.
         case gone

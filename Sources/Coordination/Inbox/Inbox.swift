@@ -80,7 +80,7 @@ public struct Inbox: Sendable {
         return Finding(state: try InboxState(of: item, id: found), id: found, item: item)
     }
 
-    /// Returns true if the left item answers before the right one.
+    /// Returns true if the left item takes precedence over the right one in the result of a search.
     private static func comesBefore(_ left: (ItemName, QueueItem), _ right: (ItemName, QueueItem)) -> Bool {
         func rank(_ item: QueueItem) -> (Int, Revision) {
             if let message = item.message { return (item.take == nil ? 0 : 1, message.creationRevision) }
@@ -204,7 +204,7 @@ public struct Inbox: Sendable {
         return page
     }
 
-    /// Waits until a commit is as durable as the store promises.
+    /// Waits until the commit of a revision has the durability that the store promises.
     package func waitUntilDurable(through revision: Revision) async throws(SharedCoreError) {
         try await mailbox.store.waitUntilDurable(through: revision)
     }
@@ -216,7 +216,8 @@ public enum InboxState: Hashable, Sendable {
     case absent
     /// The message. The first participant that asks takes it.
     case stored(InboxMessage)
-    /// The message is in the hand of a participant that has not acknowledged it: worth waiting for.
+    /// A participant has the message in hand and has not acknowledged it. A caller should wait, because that
+    /// participant may end or give it back.
     case taken(by: SessionID)
     /// It was acknowledged, so it need not be shown again.
     case acknowledged

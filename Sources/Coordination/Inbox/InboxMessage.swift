@@ -81,8 +81,8 @@ extension InboxMessage {
         public var account: String?
         /// The conversation that it belongs to, at most 512 bytes.
         public var conversation: String?
-        /// The time that its sender gave it, since the beginning of 1970. Any time within 2^53 milliseconds before or
-        /// after is possible, regardless of the clock.
+        /// The time that the sender stated, since the beginning of 1970. Any time within 2^53 milliseconds before or
+        /// after that is accepted, and is not compared with the local clock.
         public var time: Duration?
         /// The content type (RFC 2045) of the body; without a body, the type of the source of the text. At most 256
         /// bytes.
@@ -137,7 +137,7 @@ extension InboxMessage.Content {
     static let maximumConversationByteCount = 512
     static let maximumFieldCount = 32
     static let maximumFieldByteCount = 1_024
-    /// Whole milliseconds that each reader of JSON has exactly.
+    /// The range of times whose milliseconds every JSON parser represents exactly: 53 bits.
     static let times = Duration.milliseconds(-(1 << 53))...Duration.milliseconds(1 << 53)
 
     /// The rule that a value breaks, as a sentence; nil when none does.

@@ -162,7 +162,7 @@ enum InboxDetails {
         case time:
             let seconds = Int64(bitPattern: try reader.word())
             let attoseconds = Int64(bitPattern: try reader.word())
-            // More of them than a second has are of no clock, and adding them could overflow.
+            // A second has 10^18 attoseconds. A larger number is damage, and adding it could overflow.
             guard (-999_999_999_999_999_999...999_999_999_999_999_999).contains(attoseconds) else { throw .malformed }
             let time = Duration(secondsComponent: seconds, attosecondsComponent: attoseconds)
             guard InboxMessage.Content.times.contains(time) else { throw .malformed }
@@ -189,7 +189,8 @@ extension InboxMessage {
     /// - Throws: ``SharedCoreError/Code/corrupt`` or ``SharedCoreError/Code/incompatible`` for bytes that are no record of this version.
     init(_ entry: Entry, of item: QueueItem, id: MessageID) throws(SharedCoreError) {
         var content = try InboxRecord(decoding: entry, for: id.callID).content
-        // Details of another commit belong to an earlier message, which a program without details acknowledged.
+        // Details from another commit belong to an earlier message: a program version that knows no details
+        // acknowledged that message and left them.
         if let details = item.details, details.revision == entry.revision {
             try InboxDetails.add(details, to: &content)
         }

@@ -146,8 +146,9 @@ public struct LoopContext: Sendable {
     /// let account = try loop.wait { context in try await context.store.get("account") }
     /// ```
     ///
-    /// The task that runs when the core is told to stop is cancelled, as with any core. Later tasks run, so that a
-    /// stack that unregisters can deliver messages; they are cancelled when the stack's time to stop is over.
+    /// A task that is running when the core is told to stop is cancelled, as with any core. Tasks that begin later
+    /// still run, so that a stack can deliver messages while it unregisters. They are cancelled when the stack's time
+    /// to stop has passed.
     ///
     /// - Parameter body: Runs on the concurrent pool. It must not wait for the loop.
     /// - Returns: The result of `body`.
@@ -159,8 +160,8 @@ public struct LoopContext: Sendable {
         return try run.wait(body)
     }
 
-    /// Ends the loop after this callback: the stack has stopped. If the stack was not told to stop, the core has ended
-    /// by itself.
+    /// Tells the loop that the stack has stopped. The loop ends after the present callback. If the stack was not told
+    /// to stop, the core has ended by itself.
     public func end() {
         run.assertOnThread()
         run.end()

@@ -14,8 +14,8 @@ internal import Synchronization
 /// the core is told to stop, the process ends before its ownership passes to another core, because the stack still has
 /// its sockets and a thread cannot be ended from outside. See ``StuckLoopAction``.
 ///
-/// It costs two descriptors and one thread. The thread's stack has 8 MiB and takes memory only where it is touched. The
-/// thread is real: in a group of `SharedCoreTesting` it does not go by the simulated clock.
+/// A loop costs two descriptors and one thread. The thread's stack has 8 MiB, of which only the used pages take memory.
+/// In a group of `SharedCoreTesting` the thread uses the real clock, not the simulated one.
 ///
 /// Source: contract C3, C4, C18.
 public final class LoopCore: Core {
@@ -104,8 +104,8 @@ extension LoopCore {
 /// The action when a callback of a loop has not returned at the end of the core's time to stop.
 public enum StuckLoopAction: Hashable, Sendable {
     /// The process ends at once, with a line on standard error and status 70, while its core still owns: no second core
-    /// runs beside it. Nothing is flushed and no handler of `atexit` runs. If the line cannot be written in 100 ms, as
-    /// to a full pipe, the kernel kills the process.
+    /// runs beside it. Buffered output is not flushed, and no `atexit` handler runs. If the line cannot be written in
+    /// 100 ms, as to a full pipe, the kernel kills the process.
     case endProcess
     /// The process runs on, and ownership is released: another core may run beside the callback that hangs, which the
     /// witness counts (contract C15). When the callback returns, the loop calls nothing but ``LoopStack/close()``.

@@ -103,7 +103,7 @@ final class LoopRests: Sendable {
 
 /// A pending change of a loop: its stack is to rest, or to resume.
 final class LoopRestChange: Sendable {
-    /// The error with which it has ended; nil if it has succeeded.
+    /// The error with which the change has ended; nil if the change has succeeded.
     let outcome = Promise<(any Error)?>()
     private let hasBegun = Atomic(false)
     private let errorIfOver: (any Error)?
@@ -120,7 +120,7 @@ final class LoopRestChange: Sendable {
 
     func end(_ failure: (any Error)?) { outcome.fulfil(failure) }
 
-    /// Cancels the change if it has not begun.
+    /// Ends the change with `CancellationError` if it has not begun.
     func withdraw() {
         if begin() { end(CancellationError()) }
     }

@@ -17,7 +17,7 @@ final class LoopRun: Sendable {
         var isEnding = false
         /// True once the core was given up.
         var isGivenUp = false
-        /// True if the limit passed before the stack had ended the loop.
+        /// True if the loop closed the stack because ``limit`` passed before the stack had ended the loop.
         var isCut = false
         var isStarted = false
         /// Cancels the task that the thread waits for.
@@ -26,7 +26,7 @@ final class LoopRun: Sendable {
         var batonEnd: BatonEnd?
         /// The callback that runs; nil between two of them.
         var callback: Callback?
-        /// How it ended; nil while the thread may still call the stack.
+        /// The result of the run; nil while the thread may still call the stack.
         var outcome: Result<Void, any Error>?
 
         var isOver: Bool { outcome != nil }
@@ -121,7 +121,7 @@ final class LoopRun: Sendable {
         }
     }
 
-    /// Has the stack stop; the first request counts.
+    /// Requests that the stack stop. Only the first request counts.
     func stop(_ request: StopRequest) {
         let limit = ContinuousClock.now + request.timeout * 3 / 4
         let cancel = state.withLock { state in
@@ -152,7 +152,7 @@ final class LoopRun: Sendable {
         wake.raise()
     }
 
-    /// The core's ownership is about to pass to others.
+    /// Handles that the core is given up: another participant may own soon, although this loop has not ended.
     func giveUp(_ action: StuckLoopAction) {
         let (isOver, callback, request, cancel) = state.withLock { state in
             state.isEnding = true
@@ -334,7 +334,7 @@ final class LoopRun: Sendable {
 }
 
 extension LoopDescriptor.Events {
-    /// Converts the events that `poll` reports: one event here may be two there.
+    /// Converts the events that `poll` reports. ``failed``, for example, stands for several of them.
     fileprivate init(_ reported: Int16) {
         self.init(rawValue: reported)
         if !isDisjoint(with: .failed) { insert(.failed) }

@@ -45,7 +45,7 @@ public protocol LoopStack: AnyObject, SendableMetatype {
     ///
     /// While the stack rests, the loop polls nothing, and calls nothing but closures of ``LoopContext/perform(_:)``,
     /// ``resume(in:for:)``, ``stop(_:)``, ``handOver(_:)`` and ``close()``. The keeper wakes Main for data on a kept
-    /// socket. The loop polls again for a stack that is told to stop at rest.
+    /// socket. If a stack that rests is told to stop, the loop polls again for it.
     ///
     /// Source: contract C26.
     ///
@@ -105,8 +105,8 @@ public struct LoopDescriptor: Hashable, Sendable {
         public static let readable = Events(rawValue: Poll.readable)
         /// There is room to write, or the connection is made.
         public static let writable = Events(rawValue: Poll.writable)
-        /// The other end is closed, or the descriptor has an error. Reported even if it was not asked for, at each wait
-        /// until the stack no longer polls the descriptor.
+        /// The other end is closed, or the descriptor has an error. Reported at each wait until the stack no longer
+        /// polls the descriptor, even if the stack did not ask for it.
         public static let failed = Events(rawValue: Poll.failed)
     }
 

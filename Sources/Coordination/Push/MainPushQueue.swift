@@ -13,7 +13,7 @@ package struct MainPushQueue: Sendable {
     package static let path = ".sharedcore/main-pushes"
     /// A transaction has a size.
     private static let endedAtOnce = 100
-    /// How many of them the timeline names.
+    /// How many ended pushes a timeline entry names.
     private static let namedCount = 3
 
     package let mailbox: QueueMailbox
@@ -87,7 +87,8 @@ package struct MainPushQueue: Sendable {
         try tell(.pushHandled, taken.push.sentence, under: epoch, in: &transaction)
     }
 
-    /// Removes pushes of these revisions that no Main has in hand, only some of them if there are many.
+    /// Removes the given pushes that no Main has in hand and that have not changed since. If there are many, removes
+    /// only some of them.
     ///
     /// - Returns: A sentence about the removed pushes; nil if there are none. A watch reports pushes that changed
     ///   meanwhile.

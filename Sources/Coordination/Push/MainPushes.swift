@@ -1,8 +1,8 @@
 internal import CoreAPI
 package import Mailboxes
 
-/// The pushes that are routed to Main, as this Main receives them: it has each element in hand until it acknowledges it
-/// or gives it back, or its session ends.
+/// The pushes that are routed to Main, as a sequence. The Main has each push in hand until it acknowledges the push,
+/// gives it back, or ends its session.
 ///
 /// ```swift
 /// for try await taken in try await main.pushes() {
@@ -45,7 +45,7 @@ public final class MainPushes: AsyncSequence, Sendable {
         private let watch: Watch
         private let participant: Participant
         private var order: QueueOrder
-        /// The epoch under which a take was refused.
+        /// The epoch under which a take failed because the epoch had ended.
         private var lost: Revision?
 
         init(queue: MainPushQueue, watch: Watch, participant: Participant) {
