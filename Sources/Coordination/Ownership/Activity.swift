@@ -9,7 +9,7 @@ public import CoreAPI
 public struct Activity: Hashable, Sendable {
     /// The kind of an activity, and how long it may last at most.
     public struct Kind: Hashable, Sendable {
-        /// The work for people: `call`, `transfer`, or the name of a custom one.
+        /// The name of the work, as text for users: `call`, `transfer` or the name of a custom kind.
         public let name: String
         /// How long one may last, counted from its beginning.
         public let bound: Duration
@@ -76,7 +76,7 @@ public struct Activity: Hashable, Sendable {
     /// Their bounds may have passed.
     public static func current(in store: some SharedStore) async throws(SharedCoreError) -> [Activity] {
         var view = OwnershipView()
-        // Expired entries are included: this reader has no clock of the group.
+        // The view includes activities whose bound has passed, because this reader has no clock of the group.
         view.apply(try await store.list(OwnershipKey.path), at: BootInstant(nanoseconds: .max))
         return view.owner.map { OpenWork(view).open(under: $0.claim) } ?? []
     }
@@ -147,7 +147,7 @@ package struct ActivitiesRecord: StoredRecord {
         self.activities = activities
     }
 
-    /// No activity: a record that cannot be read delays no hand-over.
+    /// The value for bytes that cannot be read: no activities, so a damaged record delays no hand-over.
     package static let unreadable = ActivitiesRecord(epoch: .zero, activities: [])
 
     /// The longest bound of the activities.

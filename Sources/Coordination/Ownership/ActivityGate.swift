@@ -1,11 +1,12 @@
 internal import CoreAPI
 internal import Synchronization
 
-/// The activities that a core is beginning. Its participant must know them before it stops that core by itself.
+/// Prevents a participant from stopping its core while the core begins an activity that the participant does not know
+/// yet.
 ///
 /// The watch may deliver an activity after the call that began it has returned. So an Executor that has served all
-/// calls stops its core only if no call that begins an activity is under way, and each begun activity was seen. From
-/// then on the core begins none.
+/// calls stops its core only if no call that begins an activity is under way and the watch has shown each activity that
+/// was begun. After this decision the core can begin no activity.
 ///
 /// Source: contract C17.
 final class ActivityGate: Sendable {

@@ -37,11 +37,11 @@ public struct GroupOwner: Hashable, Sendable {
     }
 }
 
-/// How far an owner is with its core.
+/// The state of the owner's core.
 ///
 /// Source: contract C1.
 public enum OwnerState: UInt8, Hashable, Sendable, CaseIterable, CustomStringConvertible {
-    /// It owns, and its core is not up yet.
+    /// The participant owns, and its core has not started yet.
     case starting = 1
     /// Its core runs.
     case running = 2

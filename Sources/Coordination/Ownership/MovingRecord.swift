@@ -1,7 +1,7 @@
 package import CoreAPI
 
 extension OwnershipKey {
-    /// The batons with which the activities of the owner move.
+    /// The record of the batons with which the owner's activities move.
     package static let moving: Key = ".sharedcore/ownership/moving"
     /// The kinds of batons that the author of the request takes.
     package static let takes: Key = ".sharedcore/ownership/takes"
@@ -9,8 +9,8 @@ extension OwnershipKey {
 
 /// The batons with which activities move. Lives with the owner's session.
 ///
-/// A record beside ``ActivitiesRecord``, so that programs of earlier releases can read the activities. An item belongs
-/// to the activity with the same epoch, kind, id and beginning, and has no effect without one.
+/// It is separate from ``ActivitiesRecord``, so that programs of earlier releases can read the activities. Each item
+/// belongs to the activity with the same epoch, kind, id and beginning, and has no effect if there is no such activity.
 ///
 /// Source: contract C25.
 package struct MovingRecord: StoredRecord {
@@ -91,8 +91,8 @@ extension MovingRecord {
 
 /// The batons that the author of a request takes. Lives with the session of the Main that asks.
 ///
-/// A record beside ``HandoverRecord``, so that programs of earlier releases can read the request. Written in the commit
-/// of a request alone.
+/// It is separate from ``HandoverRecord``, so that programs of earlier releases can read the request. It is written
+/// only in the commit of a request.
 ///
 /// Source: contract C25.
 package struct TakesRecord: StoredRecord {

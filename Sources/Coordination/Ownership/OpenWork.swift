@@ -1,6 +1,6 @@
 package import CoreAPI
 
-/// The work of an owner as the group has it: its activities, and the batons with which they move.
+/// The recorded work of an owner: its activities, and the batons with which they move.
 ///
 /// The two records change in one commit. Each change of an activity that may move guards both, so two commits cannot
 /// mix two states.
@@ -18,7 +18,8 @@ package struct OpenWork: Sendable {
     /// - Parameter snapshot: Of ``OwnershipKey/path``.
     init(_ snapshot: Snapshot) {
         var view = OwnershipView()
-        // The latest instant changes no beginning: a snapshot is read without a clock.
+        // Applied at the latest instant, so that no beginning counts as one in the future: the reader has no clock of
+        // the group.
         view.apply(snapshot, at: BootInstant(nanoseconds: .max))
         self.init(view)
     }
@@ -41,8 +42,8 @@ package struct OpenWork: Sendable {
             error.code, reason, at: error.location, cause: error.cause, guardFailure: failure)
     }
 
-    /// Returns true if an activity in another form would hold up a pending request that nothing holds up now. The owner
-    /// of such a request has been told to stop, or is about to be.
+    /// Returns true if this change of an activity would delay a pending request that no activity delays now. In that
+    /// state the owner's core has been told to stop, or is about to be.
     package func wouldHoldUp(_ changed: Activity) -> Bool {
         guard let owner = view.owner, let handover = view.handover,
             view.activities(of: owner, holdingUp: handover) == nil
@@ -64,8 +65,8 @@ package struct OpenWork: Sendable {
         open(under: epoch).first { $0.isWork(of: call.call.id) }
     }
 
-    /// The transaction that begins an activity: not while a request is pending, nor while the owner rests. It replaces
-    /// the activities of an earlier ownership.
+    /// Returns the transaction that begins an activity. It fails while a request is pending and while the owner rests.
+    /// It replaces the activities of an earlier ownership.
     ///
     /// - Parameter reach: The reach of the owner.
     package func beginning(_ activity: Activity, under epoch: Revision, reach: OwnReach = .machine) -> Transaction {
@@ -79,8 +80,8 @@ package struct OpenWork: Sendable {
         return transaction
     }
 
-    /// The transaction that writes the activities anew as they stand, for a call that takes over the open activity of
-    /// its id: not while a request is pending.
+    /// Returns the transaction that writes the activities again unchanged, for a call that takes over the open activity
+    /// of its id. It fails while a request is pending.
     ///
     /// - Parameter call: The activity with the call's baton. If the call does not move, the baton of the open activity
     ///   stays.
@@ -128,8 +129,8 @@ package struct OpenWork: Sendable {
 
     /// Adds to a transaction the kind of baton with which an activity moves. Adds nothing if the activity is not open.
     ///
-    /// If the activity may move to fewer Mains than before, the commit fails if the pending request or the baton has
-    /// changed: a Main could count on it.
+    /// If the activity may move to fewer Mains than before, the commit is guarded by the pending request and the baton:
+    /// otherwise a Main that has just asked could expect an activity to move that no longer does.
     ///
     /// - Parameter moves: The kind of the baton; nil if the activity does not move any more.
     package func setting(
@@ -142,7 +143,7 @@ package struct OpenWork: Sendable {
         (present[index].moves, present[index].needs) = (moves, needs)
         transaction.require(.revision(OwnershipKey.activities, activities.revision))
         if former.moves != nil, former.moves != moves || former.needs.rawValue < needs.rawValue {
-            // The kinds that the Main takes change with its request alone, so a guard on the request is enough.
+            // The kinds that a Main takes change only with its request, so a guard on the request is enough.
             requireUnchanged(OwnershipKey.handover, view.handover?.revision, in: &transaction)
             requireUnchanged(OwnershipKey.baton, view.baton?.revision, in: &transaction)
         }

@@ -16,7 +16,7 @@ package enum OwnershipKey {
     package static let activities: Key = ".sharedcore/ownership/activities"
     /// Why the store refuses the writes of the owner's core.
     package static let refusal: Key = ".sharedcore/ownership/refusal"
-    /// The last challenge to a holder of something that others wait for.
+    /// The last challenge, to an owner or to the author of a request for hand-over.
     package static let challenge: Key = ".sharedcore/ownership/challenge"
     /// The last answer to a challenge.
     package static let answer: Key = ".sharedcore/ownership/answer"
@@ -33,7 +33,8 @@ package struct OwnerRecord: StoredRecord {
     /// The PID namespace of the process; 0 if its process id has no meaning in other processes.
     package var processNamespace: UInt64 = 0
 
-    /// An owner that can neither answer nor be killed, so a challenge removes it.
+    /// The value for bytes that cannot be read: an owner that can neither answer nor be killed, so an unanswered
+    /// challenge removes it.
     package static let unreadable = OwnerRecord(
         role: .tool, state: .running, name: "",
         process: ProcessIdentity(bootID: BootID(high: 0, low: 0), pid: 0, startTime: 0),
@@ -90,7 +91,7 @@ package struct HandoverRecord: StoredRecord {
     package var askedAt: BootInstant
     /// How long the request waits, without a critical section's bound.
     package var deadline: Duration
-    /// True if another Main, too, must release its ownership.
+    /// True if the request also applies to an owner that is a Main.
     package var takesOverMain: Bool
     /// True if the deadline has passed and the owner's process is about to be killed: an owner that releases its
     /// ownership after this was too late.
@@ -102,7 +103,7 @@ package struct HandoverRecord: StoredRecord {
     /// The kinds of batons that its core takes. ``OwnershipView`` fills them in from ``TakesRecord``; no layout of this
     /// record has them.
     package var takes: [String] = []
-    /// The reach of its author, from the same record.
+    /// Where the author's batons can be sent, from the same record.
     package var reach = OwnReach.machine
 
     package static let newestLayout: UInt8 = 2
@@ -134,7 +135,7 @@ extension HandoverRecord {
     }
 }
 
-/// The question whether a holder can still run.
+/// A challenge: a participant asks whether the holder of a claim still runs.
 package struct ChallengeRecord: StoredRecord {
     /// The creation revision of the challenged entry: the owner entry or a request for hand-over.
     package var claim: Revision
@@ -183,7 +184,7 @@ extension AnswerRecord {
 package struct CriticalRecord: StoredRecord {
     /// The ownership under which it was entered.
     package var epoch: Revision
-    /// How long it may hold up a hand-over.
+    /// How long the section may delay a hand-over.
     package var bound: Duration
 
     package init(epoch: Revision, bound: Duration) {

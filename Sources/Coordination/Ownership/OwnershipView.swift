@@ -18,7 +18,8 @@ package struct OwnershipView: Hashable, Sendable {
     package private(set) var wake: Standing<WakeRecord>?
     package private(set) var holder: Standing<HolderRecord>?
     package private(set) var batonHost: Standing<BatonHostRecord>?
-    /// The time of the first sight of each activity with a beginning that lay ahead then.
+    /// For each activity whose recorded beginning was in the future when it was first seen: the time at which it was
+    /// seen.
     private var seenAhead: [Activity: BootInstant] = [:]
 
     package init() {}
@@ -112,7 +113,8 @@ extension OwnershipView {
         guard var record = activities?.record, record.epoch == epoch, !record.activities.isEmpty else { return nil }
         if moving != nil || !seenAhead.isEmpty {
             record.activities = record.activities.map { activity in
-                // First: an item is found by the beginning in the record.
+                // Join first, because a moving item is found by the recorded beginning, which the next line may
+                // replace.
                 var joined = moving?.record.joined(activity, of: epoch) ?? activity
                 joined.begun = seenAhead[activity] ?? activity.begun
                 return joined

@@ -93,7 +93,7 @@ extension OwnershipMachine {
     var waiting: OwnershipWaitReason? {
         if holding != nil { return core?.phase ?? .starting == .starting ? .coreStart : nil }
         guard isWaiting else { return nil }
-        // Its own ownership, which the next step takes into account.
+        // The view shows this participant as the owner; the machine's next step takes that into account.
         if view.owner?.session == myself.session { return .coreStart }
         // No other owner's core serves a Main, so it waits only for its own.
         if myself.isMain, let rest { return .rest(rest.length, after: rest.problem) }
@@ -110,7 +110,7 @@ extension OwnershipMachine {
             return isUnanswered(standing.claim) ? .answer(of: owner) : .owner(owner)
         }
         guard handover.session == myself.session else { return .request(of: handover.record) }
-        // The wait begins with the next step, if it has not begun.
+        // Without a recorded wait, the wait begins with the machine's next step.
         let wait = handoverWait.flatMap { $0.epoch == standing.claim ? $0 : nil }
         switch wait?.enforcement {
         case .killed: return .end(ofKilled: owner)

@@ -12,7 +12,7 @@ package struct PendingHandover: Hashable, Sendable {
     package let process: ProcessIdentity
     /// The time of the request, by the machine's boot clock.
     package let askedAt: BootInstant
-    /// True if another Main, too, must release its ownership.
+    /// True if the request also applies to an owner that is a Main.
     package let takesOver: Bool
     /// True if it does not wait for the owner's activities.
     package let insists: Bool

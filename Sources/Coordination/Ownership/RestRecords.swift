@@ -4,9 +4,9 @@ package import CoreAPI
 ///
 /// Source: contract C26.
 extension OwnershipKey {
-    /// A Main offers its ownership to the holder, or rests.
+    /// The record of a Main that offers its ownership to the holder, or rests.
     package static let rest: Key = ".sharedcore/ownership/rest"
-    /// A participant needs the Main that rests.
+    /// The record that wakes the Main that rests.
     package static let wake: Key = ".sharedcore/ownership/wake"
     /// The process that owns for Mains that rest.
     package static let holder: Key = ".sharedcore/ownership/holder"
@@ -51,7 +51,8 @@ extension RestRecord {
     }
 }
 
-/// A participant's need for the Main that rests. It applies to one rest, and has no effect after that.
+/// The wake of a Main that rests, written by a participant that needs it. It applies to one rest, and has no effect
+/// after that rest.
 package struct WakeRecord: StoredRecord {
     /// The creation revision of the rest.
     package var claim: Revision
@@ -136,7 +137,8 @@ public struct Wake: Hashable, Sendable, CustomStringConvertible {
     public static let handover = Wake(4)
     /// A keep-alive is due.
     public static let keepAlive = Wake(5)
-    /// Its application called for the resume, or the rest ended for another reason.
+    /// The Main's application called ``MainParticipant/resume(for:)``, or the rest ended for a reason without a value
+    /// of its own.
     public static let user = Wake(6)
 
     public var description: String {
@@ -169,7 +171,7 @@ extension OwnershipView {
         wake.flatMap { $0.record.claim == rest.claim ? $0 : nil }
     }
 
-    /// Returns the session that now answers for a claim; nil if the claim has ended.
+    /// Returns the session that must answer challenges to a claim now; nil if the claim has ended.
     package func answerer(of claim: Revision) -> SessionID? {
         if owner?.claim == claim { return owner?.session }
         return handover?.claim == claim ? handover?.session : nil
@@ -181,7 +183,7 @@ package struct WakeWait: Hashable, Sendable {
     /// The rest whose end is awaited.
     package let rest: Revision
     package var waitingTime: RunningTime
-    /// How long the wake had stood when it was repeated.
+    /// The waiting time at which the wake was repeated; nil if it was not repeated.
     package var remindedAt: Duration?
 
     package init(rest: Revision, from now: BootInstant) {

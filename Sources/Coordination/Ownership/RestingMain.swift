@@ -14,7 +14,7 @@ package struct RestingMain: Hashable, Sendable {
     package let holder: ProcessIdentity
     /// The epoch of its core, which is quiet.
     package let epoch: Revision
-    /// Why it was woken; nil if it was not, or has resumed.
+    /// Why the Main was woken; nil if it was not woken.
     package let wake: Wake?
 
     /// Returns the Main that rests in a group; nil if none does.

@@ -8,7 +8,8 @@ package protocol StoredRecord: Hashable, Sendable {
 
     /// The newest layout that this program can read. It also reads all older ones.
     static var newestLayout: UInt8 { get }
-    /// The oldest layout that can hold this record's values. It is the one written, so that older programs can read it.
+    /// The oldest layout that can represent this record's values. The record is written in this layout, so that older
+    /// programs can read it.
     var layout: UInt8 { get }
 
     init(reading reader: inout ByteReader, layout: UInt8) throws(ByteCodingError)

@@ -26,7 +26,7 @@ package enum Directive: Hashable, Sendable {
 
 /// A commit that changes the records under ``OwnershipKey/path``, with its entries for the timeline.
 ///
-/// Its guards make it safe, also when the store has changed since the view that it was made from.
+/// It is safe even if the store has changed since the view from which it was made: its guards then fail.
 package struct Transition: Hashable, Sendable {
     /// The conditions and operations, without the timeline's.
     package var transaction: Transaction
@@ -67,7 +67,7 @@ package struct OwnershipEvent: Hashable, Sendable {
     package var kind: TimelineEntry.Kind
     /// The participant's own ownership; nil for an acquisition, which gets its epoch by its own commit.
     package var epoch: Revision?
-    /// The ownership of another that this is about.
+    /// The ownership of another participant that the entry is about.
     package var other: Revision?
     package var from: OwnerState?
     package var to: OwnerState?

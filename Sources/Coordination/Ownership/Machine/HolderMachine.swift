@@ -2,7 +2,8 @@ package import CoreAPI
 
 /// The rules of a holder: the process that owns for a Main that rests.
 ///
-/// A value without I/O or clock, and level-triggered, as ``OwnershipMachine`` is.
+/// The machine is a value without I/O or clock. Like ``OwnershipMachine`` it is level-triggered: each step depends on
+/// the known state, not on the changes that led to it.
 ///
 /// Source: contract C26.
 package struct HolderMachine: Sendable {
@@ -32,7 +33,7 @@ package struct HolderMachine: Sendable {
         view.owner.flatMap { $0.session == myself.session ? $0 : nil }
     }
 
-    /// True if it holds nothing and its record is gone, so that no Main finds it.
+    /// True if the holder holds no ownership and its record is removed, so that no Main can offer it one.
     package var hasEnded: Bool { isClosing && holding == nil && view.holder?.session != myself.session }
 
     /// Records that a directive could not be carried out for a reason that the view does not show.

@@ -1,8 +1,8 @@
 /// A participant's goal concerning ownership.
 package enum OwnershipGoal: Hashable, Sendable {
-    /// Not to own; an owner stops its core for this reason and releases.
+    /// Not to own. A participant that owns stops its core for this reason and releases the ownership.
     case nothing(because: IdleReason)
-    /// To own, after waiting for another owner.
+    /// To own; if another participant owns, to wait for it.
     case own
     /// To own or to be refused: an Executor that insists is refused while a Main owns.
     case insist
@@ -21,7 +21,7 @@ package enum IdleReason: Hashable, Sendable {
     case closes
     /// No call here needs a core.
     case nobodyWaits
-    /// All that was waited for in the group is there.
+    /// No call in the group waits for a message any more.
     case allServed
     case budgetUsedUp(Duration)
     /// The bound of the last open activity has passed.

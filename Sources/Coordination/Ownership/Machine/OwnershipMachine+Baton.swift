@@ -26,8 +26,8 @@ extension OwnershipMachine {
         }
     }
 
-    /// Records that a commit is on its way. An offer may have taken effect from now on, also where the participant
-    /// ends before it knows the outcome.
+    /// Records that a commit is about to be sent. From now on its offer of a baton may have taken effect, even if the
+    /// participant ends before it knows the outcome.
     ///
     /// - Returns: True if an offer may have taken effect before.
     package mutating func begins(_ transition: Transition) -> Bool {
@@ -90,14 +90,14 @@ extension OwnershipMachine {
         transition.baton = .offers
     }
 
-    /// Ends the baton that was offered. Only the author of the commit that removes the record has the calls.
+    /// Ends the baton that was offered. The author of the commit that removes the baton's record has the calls.
     mutating func settleBaton(at now: BootInstant) -> Directive? {
         guard let given else { return nil }
         let standing = view.baton.flatMap { $0.record.epoch == given.record.epoch ? $0 : nil }
         switch given.phase {
         case .over: return nil
         case .kept:
-            // Its release is on its way.
+            // The participant still owns: the release that offers the baton has not taken effect yet.
             guard holding?.epoch != given.record.epoch else { return nil }
             guard let standing else {
                 self.given?.phase = .over(given.isUnclear ? .unknown : .refused)
@@ -142,8 +142,8 @@ extension OwnershipMachine {
 extension OwnershipView {
     /// Returns the owner's activities that delay a request; nil if none does.
     ///
-    /// The owner and the author of the request both use this. Each knows the activities, the request and the baton at
-    /// one revision.
+    /// The owner and the author of the request both call this with the records of one revision, so they get the same
+    /// result.
     package func activities(
         of owner: Standing<OwnerRecord>, holdingUp handover: Standing<HandoverRecord>?
     ) -> ActivitiesRecord? {

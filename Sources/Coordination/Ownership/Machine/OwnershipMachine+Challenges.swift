@@ -4,7 +4,7 @@ package import CoreAPI
 ///
 /// Source: contract C6.
 extension OwnershipMachine {
-    /// An unanswered challenge, as it was seen.
+    /// An unanswered challenge, as the waiting participant saw it.
     package struct Silence: Hashable, Sendable {
         package let challenge: Revision
         package let answer: Revision?
@@ -12,7 +12,7 @@ extension OwnershipMachine {
         let waited: Duration
     }
 
-    /// A waiting participant's knowledge of a holder's life.
+    /// What a waiting participant knows about whether a holder is alive.
     package enum Life: Hashable, Sendable {
         /// Not known yet: the wait continues.
         case unknown
@@ -49,9 +49,10 @@ extension OwnershipMachine {
     /// Determines whether the holder of a claim is alive.
     ///
     /// - Parameters:
-    ///   - holder: Its session. A challenge by this session proves that it runs, as an answer does.
+    ///   - holder: Its session. If this session makes a challenge itself, that proves that it runs, as an answer does.
     ///   - process: Its process, if known.
-    ///   - lease: How long its session may last and its core run although it cannot answer.
+    ///   - lease: How long the holder's session may last, and its core run, while the holder cannot reach the group to
+    ///     answer.
     ///   - isUrgent: True to make the first challenge at once, instead of after a random delay that spreads the
     ///     challenges of a hundred waiting participants.
     package mutating func life(
@@ -59,7 +60,8 @@ extension OwnershipMachine {
         isUrgent: Bool, at now: BootInstant
     ) -> Life {
         var watched = watched ?? begin(claim, by: holder, isUrgent: isUrgent, at: now)
-        // An ownership keeps its claim when it moves by a rest, so the holder is compared as well.
+        // An ownership keeps its claim when it moves to a holder for a rest and back, so compare the session of the
+        // holder as well.
         if watched.claim != claim || watched.holder != holder {
             watched = begin(claim, by: holder, isUrgent: isUrgent, at: now)
         }
@@ -98,9 +100,9 @@ extension OwnershipMachine {
 
     /// Begins to watch the holder of a claim.
     ///
-    /// If others wait already, a new participant leaves the first challenge to them for
-    /// ``OwnershipRules/answerLifetime``. Otherwise each newcomer of a burst would challenge, and each challenge and
-    /// each answer wakes all waiting participants.
+    /// If other participants wait already, a new one leaves the first challenge to them for
+    /// ``OwnershipRules/answerLifetime``. Otherwise each participant of a burst would challenge, and each challenge and
+    /// each answer would wake all waiting participants.
     private mutating func begin(
         _ claim: Revision, by holder: SessionID, isUrgent: Bool, at now: BootInstant
     ) -> WatchedClaim {
@@ -124,8 +126,8 @@ extension OwnershipMachine {
         }
         var bound = reminder
         if challenge.record.first != nil {
-            // If the store refused the reminder for long, it is written late. The holder may learn of the challenge
-            // only by it, so its time counts from the reminder.
+            // The store may have refused the repeated challenge for a long time. The holder may learn of the challenge
+            // only by this repetition, so its time to answer counts from there.
             let remindedAt = min(watched.remindedAt ?? waitingTime.elapsed, waitingTime.elapsed)
             watched.remindedAt = remindedAt
             bound = max(rules.answerBound, remindedAt + reminder)
@@ -139,7 +141,7 @@ extension OwnershipMachine {
         }
         let busyBound = rules.busyAnswerBound + (watched.lease ?? .zero)
         if let process, watched.wasSeenStopped == false, waitingTime.elapsed < busyBound {
-            // A process that ran at an earlier check may be stopped now.
+            // A process that was running at an earlier check may be stopped now, so check it again for this challenge.
             let isAnew = waitingTime.elapsed < watched.lastExamination
             let next = isAnew ? rules.answerBound : watched.lastExamination + rules.answerBound
             if waitingTime.elapsed >= next { return .act(.examine(process, claim: challenge.record.claim)) }
@@ -172,8 +174,8 @@ extension OwnershipMachine {
 }
 
 extension OwnershipView {
-    /// Returns true if the process that now answers for a claim has answered a challenge. An earlier answer of the
-    /// resting Main does not count for the holder that owns for it.
+    /// Returns true if the process that now answers for a claim has answered a challenge. An answer that the resting
+    /// Main gave before its rest does not count for the holder that owns in its place.
     package func isAnswered(_ challenge: Standing<ChallengeRecord>) -> Bool {
         guard let answer, answer.record.claim == challenge.record.claim,
             answer.session == answerer(of: challenge.record.claim)
@@ -198,9 +200,9 @@ package struct WatchedClaim: Hashable, Sendable {
     package var lease: Duration?
     /// True if the holder has made a challenge since the wait began.
     package var hasChallenged = false
-    /// How long a challenge has stood unanswered.
+    /// How long the present challenge has been unanswered; nil if there is none.
     package var waitingTime: RunningTime?
-    /// How long it had when it was repeated.
+    /// The time for which the challenge had been unanswered when it was repeated; nil if it was not repeated.
     package var remindedAt: Duration?
     /// True if the process was seen stopped after the challenge had been unanswered long enough; nil before the check.
     package var wasSeenStopped: Bool?

@@ -40,7 +40,7 @@ extension OwnershipMachine {
         if let ending = holding.ending { return release(owner, telling: ending) }
         hear(at: now)
         guard let core else {
-            // The next answer shows whether the session still exists.
+            // The session may have ended. Wait: the next answer of the group shows whether it still exists.
             if isInDoubt(at: now) { return nil }
             if let (_, reason) = reasonToStop(at: now) { return release(owner, because: reason) }
             self.core = LocalCore(epoch: holding.epoch, phase: .starting)
@@ -69,8 +69,8 @@ extension OwnershipMachine {
         }
     }
 
-    /// The extra time before a core that does not stop is given up while a Main waits. The Main kills the process in
-    /// that time, which is better than a core that may still run.
+    /// The extra time before a core that does not stop is given up while a Main waits. In this time the Main kills the
+    /// process, so that no core is left running.
     private var killAllowance: Duration {
         guard !myself.isMain, let handover = view.handover, handover.session != myself.session,
             reasonNotToKill(handover.record.process) == nil
@@ -147,7 +147,8 @@ extension OwnershipMachine {
         if hearing?.handover != handover.claim { hearing = Hearing(handover: handover.claim, since: now) }
     }
 
-    /// Why the core may not go on, for the core and for people; nil while it may.
+    /// Returns why the core must stop: the request for the core, and a reason as text for users. Nil while the core may
+    /// continue.
     private mutating func reasonToStop(at now: BootInstant) -> (request: StopRequest, sentence: String)? {
         if case .nothing(let reason) = goal { return (reason.request, reason.sentence) }
         guard let handover = view.handover, let hearing, !myself.isMain || handover.record.takesOverMain else {
@@ -161,7 +162,8 @@ extension OwnershipMachine {
             }
         }
         var request = StopRequest(handover.record.insists ? .insisted : .handover, by: handover.record.name)
-        // The core gives no baton before its last fixed activity has ended, and no movable activity ends meanwhile.
+        // While an earlier baton of this participant has no outcome, the core can give no other one, so no activity can
+        // move: wait until all have ended.
         if !handover.record.insists, given != nil, let owner = view.owner, view.activities(of: owner.claim) != nil {
             return nil
         }
@@ -238,7 +240,7 @@ extension OwnershipMachine {
     }
 }
 
-/// A time for which a participant starts no core, because the last one failed.
+/// The pause in which a participant starts no core because its last core failed.
 package struct CoreRest: Hashable, Sendable {
     package let until: BootInstant
     package let length: Duration
@@ -259,11 +261,11 @@ package struct LocalCore: Hashable, Sendable {
     /// The ownership that it was started under.
     package let epoch: Revision
     package var phase: Phase
-    /// Why it stops or has ended, for people.
+    /// Why the core stops or has ended, as text for users.
     package var reason = ""
     /// The request that it is given to stop; nil before that.
     package var request: StopRequest?
-    /// True if it was made quiet for a rest.
+    /// True if the core is quiet for a rest.
     package var isQuiet = false
 
     package var mayRun: Bool {
@@ -289,6 +291,6 @@ extension SessionLease {
         confirmedAt.advanced(by: duration - margin(stoppingWithin: stopTimeout))
     }
 
-    /// How long a core has from then on to stop.
+    /// Returns the time between ``doubtBegins(stoppingWithin:)`` and the end of the lease, in which a core must stop.
     func margin(stoppingWithin stopTimeout: Duration) -> Duration { min(stopTimeout, duration / 3) }
 }

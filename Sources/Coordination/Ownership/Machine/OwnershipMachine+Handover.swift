@@ -22,7 +22,8 @@ extension OwnershipMachine {
         wait.waitingTime.count(to: now)
         defer { handoverWait = wait }
 
-        // An owner that answered before the take-over was announced keeps its time.
+        // The owner has answered before this Main announced that it will kill it, so the owner gets the rest of its
+        // time.
         if let silence = wait.silence, !handover.record.isKilling, !lasts(silence) {
             wait.silence = nil
             wait.enforcement = .notYet
@@ -30,7 +31,7 @@ extension OwnershipMachine {
         if wait.enforcement == .notYet {
             let limit = handoverLimit(of: owner)
             let activities = activities(holdingUp: owner, after: wait.waitingTime.elapsed)
-            // Only if that changes something: it restarts the owner's time.
+            // Insist only if there are activities: a changed request gives the owner its whole time again.
             if insists, activities != nil { return insist(in: handover) }
             // The owner's time to hand over begins when it is first seen without activities, not when it was last seen
             // busy: it had no reason to stop in between.
@@ -116,13 +117,13 @@ extension OwnershipMachine {
         return activities
     }
 
-    /// Returns true if an owner has not answered since a silence was noted.
+    /// Returns true if an owner has still not answered the challenge of a recorded silence.
     private func lasts(_ silence: Silence) -> Bool {
         view.challenge?.revision == silence.challenge && view.answer?.revision == silence.answer
     }
 
-    /// Returns true if another Main's request waits for activities that this Main, which takes over, was told not to
-    /// wait for.
+    /// Returns true if this Main, which takes over and insists, may replace another Main's request because that request
+    /// waits for activities.
     ///
     /// A request that insists is never replaced, so two Mains do not replace each other's requests without end.
     private func isPatient(_ handover: Standing<HandoverRecord>, with owner: Standing<OwnerRecord>) -> Bool {
@@ -168,7 +169,7 @@ extension OwnershipMachine {
         return .commit(Transition(transaction: transaction, timelineEvents: timelineEvents))
     }
 
-    /// Records that the process of an owner was sent the signal, or why it could not be.
+    /// Records that SIGKILL was sent to the owner's process, or why that was impossible.
     package mutating func killEnded(_ epoch: Revision, impossible reason: String?, at now: BootInstant) {
         guard handoverWait?.epoch == epoch else { return }
         handoverWait?.enforcement = reason.map { .impossible($0) } ?? .killed
@@ -271,7 +272,7 @@ extension OwnershipMachine {
                     }
                     return nil
                 case .proved where wait.isOverdue && !wait.isHeardAgain:
-                    // The owner receives the request only now. Its time begins anew, once.
+                    // The owner was cut off and receives the request only now, so its time begins anew, once.
                     wait.isHeardAgain = true
                     wait.waitingTime = RunningTime(from: now)
                     (wait.limit, wait.idleSince, wait.stopLimit, wait.enforcement) = (.zero, nil, nil, .notYet)
@@ -285,8 +286,8 @@ extension OwnershipMachine {
         }
     }
 
-    /// How long an owner's session may last after a cut, unless the owner is known to be this process. A core that is
-    /// cut off stops before the end of the lease, not at once.
+    /// Returns how long an owner's session may last after its connection was cut; nil if the owner is this process or
+    /// has no lease. A core that is cut off stops before the end of the lease, not at once.
     ///
     /// Source: contract C6, C19.
     func leaseToWaitFor(_ owner: Standing<OwnerRecord>) -> Duration? {
@@ -303,7 +304,7 @@ extension OwnershipMachine {
             ? nil : "its process number is of another namespace"
     }
 
-    /// Why no process is killed for a hand-over between this participant and one of `process`.
+    /// Returns why a hand-over must not kill `process`; nil if it may.
     func reasonNotToKill(_ process: ProcessIdentity) -> String? {
         if rules.onHandoverTimeout == .fence { return "it is fenced as configured" }
         if process == myself.process { return "it lives in the same process" }
@@ -321,11 +322,11 @@ extension OwnershipMachine {
 package struct HandoverWait: Hashable, Sendable {
     package enum Enforcement: Hashable, Sendable {
         case notYet
-        /// The group has ended the sessions of dead processes, and the owner's is not among them.
+        /// The group has ended the sessions of dead processes. The owner's session still exists.
         case confirmed
         /// The signal was sent.
         case killed
-        /// It cannot be killed, for this reason.
+        /// The process cannot be killed, for this reason.
         case impossible(String)
     }
 
@@ -336,14 +337,15 @@ package struct HandoverWait: Hashable, Sendable {
     package var waitingTime: RunningTime
     /// How long the owner has.
     package var limit = Duration.zero
-    /// The part of the wait that had passed when the owner was first seen without an activity; nil while it is busy.
+    /// The value of ``waitingTime`` when the owner was first seen without an activity; nil while the owner has
+    /// activities.
     package var idleSince: Duration?
-    /// The challenge that a busy owner has not answered, on which the end of its ownership relies.
+    /// The challenge that a busy owner has not answered. The take-over is valid only while it stays unanswered.
     package var silence: OwnershipMachine.Silence?
     /// The time limit for an owner that has published that its core is stopping and that answers challenges; nil if it
     /// has not published that.
     package var stopLimit: Duration?
-    /// The owner's omission, for the timeline.
+    /// What the owner failed to do in time, as text for the timeline.
     package var failure = ""
     package var enforcement = Enforcement.notYet
     /// True if an owner with a lease has missed its time to answer. ``isHeardAgain`` is true if it has answered since.

@@ -8,7 +8,7 @@ extension OwnershipMachine {
     package enum RestStep: Hashable, Sendable {
         case act(Directive)
         case waits
-        /// No rest prevents the other steps.
+        /// The Main does not rest, so the other steps follow.
         case isAwake
     }
 
@@ -58,11 +58,12 @@ extension OwnershipMachine {
         hasOffered = false
         if isAtRest { return sleep(in: rest, at: now) }
         guard view.offer?.claim == rest.claim else {
-            // Its ownership has ended. If no participant owns, this Main has precedence.
+            // The ownership of this Main has ended during its rest. If no participant owns, this Main has precedence
+            // over others.
             wantsRest = false
             guard view.owner == nil else { return .act(end(rest)) }
             if !goal.wantsOwnership || view.handover.map({ $0.session != myself.session }) == true {
-                // The steps before this one stop the core.
+                // The rest ends when the core has stopped, which an earlier part of the step takes care of.
                 return core == nil ? .act(end(rest)) : .waits
             }
             return .act(acquire(at: now, because: "its holder ended while it rested"))

@@ -48,11 +48,11 @@ extension OwnershipMachine {
                 timelineEvents: [OwnershipEvent(kind: .problem, reason: "it does not ask for ownership any more")]))
     }
 
-    /// Makes the group reap its ended sessions when the holder of a claim is met, and now and then while it is waited
-    /// for.
+    /// Makes the group end the sessions of dead processes when this participant first sees a claim, and at intervals
+    /// while it waits for the claim's holder.
     package mutating func bury(_ claim: Revision, at now: BootInstant) -> Directive? {
-        // The last reaping covered all that existed before the newest claim met. A Main that waits behind another's
-        // request meets two claims in each step.
+        // The last reaping also covers all claims up to the one that it was made for. A Main that waits behind another
+        // Main's request checks two claims in each step.
         if let last = lastBurial, claim <= last.claim {
             let next = last.at.advanced(by: last.holds)
             guard next <= now else {
@@ -64,8 +64,8 @@ extension OwnershipMachine {
         return .bury
     }
 
-    /// Records that the group has reaped its ended sessions under a claim, before this participant needed that. The
-    /// record is valid for a short time only, because no participant has waited for the holder since.
+    /// Records that the group reaped its ended sessions under a claim before this participant began to wait. The record
+    /// is valid for a short time only, because the holder may have died since.
     package mutating func met(_ claim: Revision, at now: BootInstant) {
         if let last = lastBurial, last.claim >= claim { return }
         buried(claim, at: now, holding: rules.lookInterval)
@@ -95,11 +95,11 @@ extension OwnershipMachine {
     /// Waits for an owner that is not asked to hand over. A frozen owner is superseded.
     private mutating func wait(for owner: Standing<OwnerRecord>, at now: BootInstant) -> Directive? {
         // The Main that has asked decides at its deadline what happens to the owner, so this participant waits for that
-        // Main. Also, there is only one challenge at a time: participants that challenge the owner and others that
-        // challenge the Main would overwrite each other's challenge without end.
+        // Main. Also, the group has one entry for a challenge: participants that challenge the owner and participants
+        // that challenge the Main would overwrite it in turn, without end.
         if let handover = view.handover, handover.session != myself.session { return wait(behind: handover, at: now) }
-        // The holder's answer does not prove that the resting Main lives, so a second Main wakes it. A Main that waits
-        // for its turn does not, or the other would wake and rest without end.
+        // The holder's answer does not prove that the resting Main is alive, so a second Main wakes it. A Main that
+        // waits for its turn does not, because the resting Main would wake and rest again without end.
         if myself.isMain, !waitsItsTurn, let rest = view.sleeper, view.wake(of: rest) == nil {
             return wake(rest, for: .handover)
         }
@@ -227,7 +227,7 @@ extension OwnershipMachine {
     }
 }
 
-/// Why a participant cannot own now: a Main that answers does, or is about to.
+/// Why a participant cannot own now: a Main that answers challenges owns, or has requested ownership.
 package struct Refusal: Hashable, Sendable {
     /// The owner entry; nil when the other Main still waits for its own hand-over.
     package let owner: Standing<OwnerRecord>?
@@ -240,7 +240,7 @@ package struct Refusal: Hashable, Sendable {
     package var title: String { name.isEmpty ? "of session \(session)" : "“\(name)”" }
 }
 
-/// The end of an ownership that its holder did not bring about.
+/// The loss of an ownership that its holder has not released itself.
 package struct Loss: Hashable, Sendable {
     /// The epoch that was lost.
     package let epoch: Revision

@@ -25,7 +25,8 @@ package struct OwnershipMachine: Sendable {
     package var lease: SessionLease?
     /// The core that was cut off and given up, for as long as it runs: no other is started beside it.
     package var leftover: Revision?
-    /// The end of a core that lost its ownership, if the store did not take it: it is written to the timeline again.
+    /// A timeline entry about a core that lost its ownership, if the store did not accept it. The machine writes it
+    /// again.
     package var untold: OwnershipEvent?
     /// The baton that was given here, until its core knows what became of it.
     package var given: GivenBaton?
@@ -47,7 +48,7 @@ package struct OwnershipMachine: Sendable {
     package var wakeWait: WakeWait?
     /// The reason to resume if no wake gives one.
     package var wakeReason = Wake.user
-    /// The reason that its core is given when it goes on.
+    /// The reason that the core is given when it resumes.
     package var wokenFor = Wake.user
 
     /// The refusal of the present goal; nil once it no longer applies.
@@ -55,14 +56,14 @@ package struct OwnershipMachine: Sendable {
     /// An ownership that was lost, until the participant reads it.
     package private(set) var loss: Loss?
 
-    /// True if this Main stops because another Main takes over: it does not ask again.
+    /// True if this Main stopped because another Main takes over. It does not ask for ownership again.
     package var hasYielded = false
 
     /// When the next step is due if nothing changes before.
     package internal(set) var nextStep: BootInstant
 
-    /// True if other sessions have waited longer and challenge the holder: this participant delays its first challenge
-    /// of the next claim that it watches.
+    /// True if other sessions have waited longer, and so challenge the holder. This participant then delays its first
+    /// challenge of the next claim that it watches.
     package var waitsBehindOthers = false
     package var watched: WatchedClaim?
     package var hearing: Hearing?
@@ -130,7 +131,7 @@ package struct OwnershipMachine: Sendable {
         retryAt = now.advanced(by: rules.retryInterval)
     }
 
-    /// Records that a commit did not take effect, as far as is known. A pending release did not take place.
+    /// Records that a commit was refused or has an unknown outcome. A pending release counts as not done.
     package mutating func refused(at now: BootInstant) {
         guard var held = holding, held.isReleasing else { return }
         held.isReleasing = false
@@ -160,7 +161,7 @@ package struct OwnershipMachine: Sendable {
         holding?.isReleasing = true
     }
 
-    /// True if it waits for another participant, with a deadline somewhere.
+    /// True if the participant wants to own and waits for another participant.
     package var isWaiting: Bool { holding == nil && goal.wantsOwnership }
 
     /// The interval of reads without a wake-up. It is long for a Main that owns, possibly for weeks, and for a
@@ -171,8 +172,8 @@ package struct OwnershipMachine: Sendable {
             ? rules.lookInterval : rules.idleInterval
     }
 
-    /// Returns true if a refusal applies to the present goal and its caller still waits. An outdated refusal would keep
-    /// all other callers here from owning.
+    /// Returns true if a refusal applies to the present goal and the present owner. An outdated refusal would prevent
+    /// this participant's other callers from owning.
     private func stands(_ refusal: Refusal) -> Bool {
         guard myself.isMain ? goal.wantsOwnership : goal == .insist else { return false }
         if let owner = refusal.owner { return view.owner?.claim == owner.claim }
@@ -227,9 +228,9 @@ package struct Participation: Hashable, Sendable {
 package struct OwnershipRules: Hashable, Sendable {
     /// How long a Main waits for the hand-over of an owner that it has asked. Source: contract C3.
     package var handoverTimeout = Duration.milliseconds(500)
-    /// The longest that a critical section's bound can make that wait. Source: contract C3.
+    /// The maximum of that wait together with the bound of the owner's critical section. Source: contract C3.
     package var handoverMaximumTimeout = Duration.seconds(5)
-    /// The action against an Executor that has not released by then.
+    /// What happens to an Executor that has not released the ownership at the end of that wait.
     package var onHandoverTimeout = HandoverTimeoutAction.kill
     /// How long a core may take to stop before it is given up.
     package var stopTimeout = Duration.seconds(5)
@@ -238,12 +239,14 @@ package struct OwnershipRules: Hashable, Sendable {
 
     /// How long a holder may take to answer a challenge. Source: contract C6.
     package var answerBound = Duration.milliseconds(500)
-    /// The time for a holder whose process the system shows running: it is not frozen, only short of CPU time.
+    /// The time to answer for a holder whose process is not stopped according to the system: it is only short of CPU
+    /// time.
     package var busyAnswerBound = Duration.seconds(5)
     /// How long an answer counts before the holder is challenged again. Each challenge and each answer wakes all
     /// waiting participants.
     package var answerLifetime = Duration.seconds(2)
-    /// Challengers spread over this time, so that one of a hundred challenges and the others adopt its challenge.
+    /// Waiting participants delay their first challenge by a random time up to this one. So one of a hundred challenges
+    /// first, and the others wait for the answer to its challenge.
     package var challengeSpread = Duration.milliseconds(100)
     /// How long a Main that rests has to resume. Source: contract C26.
     package var wakeBound = Duration.seconds(2)
@@ -256,12 +259,13 @@ package struct OwnershipRules: Hashable, Sendable {
     /// The poll interval of a participant that waits for its turn behind a Main, possibly for as long as that Main
     /// runs.
     package var turnInterval = Duration.seconds(1)
-    /// The interval at which a waiting participant checks that the owner's process lives, if no event reports its end.
-    /// Each check covers all participants, so a hundred waiting participants check each other.
+    /// The interval at which a waiting participant makes the group check that the owner's process is alive, in case no
+    /// event reports its end. Each check covers all sessions of the group; the interval limits the cost when a hundred
+    /// participants wait.
     package var burialInterval = Duration.seconds(5)
     /// The interval at which an idle participant reads the ownership.
     package var idleInterval = Duration.seconds(10)
-    /// How long a killed process may take to end before it is fenced as well.
+    /// How long a killed process may take to end before its owner is fenced as well.
     package var killBound = Duration.milliseconds(500)
     /// The pause after a commit that the store has refused.
     package var retryInterval = Duration.milliseconds(50)

@@ -2,14 +2,14 @@ package import CoreAPI
 
 /// The duration of a wait, counted only while the waiting process runs.
 ///
-/// A process that was stopped, or slept with its machine, has not waited meanwhile: the process that it waits for had no
-/// time either. A step counts for at most ``longestStep``. A gap of ``longestGap`` or more counts for nothing and takes back
-/// what was counted, ``allowance`` at most: the other process gets its time anew.
+/// While a process is stopped or its machine sleeps, the time does not count, because the process that it waits for may
+/// not have run either. A step counts for at most ``longestStep``. A gap of ``longestGap`` or more does not count. It
+/// also takes back time that was counted before, ``allowance`` at most, so that the other process gets that time again.
 ///
-/// An overloaded process has such gaps in every step, and cannot distinguish them from a sleep. So the allowance is for
-/// the whole wait: when it is used up, a gap counts as a late step does, and the wait ends.
+/// A process on an overloaded machine has such gaps all the time, and cannot distinguish them from a sleep. So the
+/// allowance is for the whole wait. When it is used up, a gap counts as ``longestStep``, and the wait ends.
 package struct RunningTime: Hashable, Sendable {
-    /// How often the waiting one counts.
+    /// The interval at which the waiting process counts.
     package static let tick = Duration.milliseconds(100)
     package static let longestStep = Duration.milliseconds(150)
     package static let longestGap = Duration.milliseconds(500)
