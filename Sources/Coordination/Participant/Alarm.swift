@@ -15,14 +15,15 @@ struct Alarm {
         self.executor = executor
     }
 
-    /// Makes sure that the event is signalled at `next` or before. An early signal costs one check and nothing else.
+    /// Makes sure that the event is signalled at `next` or before. The event may be signalled early, which costs the
+    /// receiver one check.
     mutating func set(to next: BootInstant) {
         if let instant, instant <= next, instant > clock.now() { return }
         start(next)
     }
 
-    /// Signals the event at `next`, even if it was set to an earlier time. For an alarm that is put off repeatedly: the
-    /// earlier times would wake the process for nothing.
+    /// Signals the event at `next`, even if it was set to an earlier time. Use it for an alarm that is postponed
+    /// repeatedly, because each outdated time would wake the process for nothing.
     mutating func move(to next: BootInstant) {
         if let instant, instant == next, instant > clock.now() { return }
         start(next)

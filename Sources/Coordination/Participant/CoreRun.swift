@@ -3,11 +3,11 @@ internal import Synchronization
 
 /// One run of a core, from before its start to after its stop, away from the participants' thread.
 final class CoreRun: Sendable {
-    /// A report of a run to its participant.
+    /// What a run of a core reports to its participant.
     enum Report: Sendable {
         /// Its start has returned.
         case started
-        /// It failed or ended by itself, and is being stopped.
+        /// The core failed or ended by itself, and is being stopped.
         case failed(problem: Problem)
         /// The core has stopped, with the problem if it was neither told to stop nor fenced, and with the baton that it
         /// has given.
@@ -76,13 +76,13 @@ final class CoreRun: Sendable {
         task.cancel()
     }
 
-    /// Calls the core's handler, if it has set one: others may own from now on although the core has not stopped. The
-    /// handler may end the process.
+    /// Calls the handler of the core, if it has set one, because other participants may own from now on although the
+    /// core has not stopped. The handler may end the process.
     func giveUp() {
         giveUpCall.call()
     }
 
-    /// Calls ``giveUp()`` at a later moment: for a participant that ends before its core has stopped.
+    /// Calls ``giveUp()`` at `limit`, for a participant that ends before its core has stopped.
     func giveUp(at limit: BootInstant, by clock: any TimeSource, on executor: any TaskExecutor) {
         guard giveUpCall.isAwaited else { return }
         if limit <= clock.now() { return giveUp() }
@@ -116,7 +116,7 @@ final class CoreRun: Sendable {
         }
         present.core = nil
         context.dropReceivedBaton()
-        // A core that was told to stop reports no problem: another participant waits for the ownership.
+        // If the core was told to stop, an error is not reported as a problem, because the core ends in any case.
         let problem: Problem? =
             Task.isCancelled
             ? nil
@@ -124,7 +124,7 @@ final class CoreRun: Sendable {
                 ?? Problem(text: "its core ended by itself", isFinal: true)
         // Reported before the core's stop, which may hang.
         if let problem, !isFenced() { await report(.failed(problem: problem)) }
-        // In a task of its own: in a cancelled task the core could not wait for anything.
+        // The core stops in a task of its own: this task is cancelled, so the core could wait for nothing in it.
         let request = context.request ?? StopRequest(isFenced() ? .superseded : .failed, within: context.stopTimeout)
         let gives = hasStarted && !request.takes.isEmpty && problem == nil
         let baton = await Task(executorPreference: executor) { () -> Baton? in

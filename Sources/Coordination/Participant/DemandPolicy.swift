@@ -8,10 +8,11 @@ package import CoreAPI
 ///
 /// Source: contract C2, C9, C14, C16.
 package struct DemandPolicy: Sendable {
-    /// How long a participant leaves its core alone after a failure; doubled with each one in a row.
+    /// The pause before a participant starts a core again after a failure. It doubles with each further failure in a
+    /// row.
     private static let firstRest = Duration.seconds(1)
     private static let longestRest = Duration.seconds(30)
-    /// How long a Main's core has to run so that its failure begins a new row.
+    /// How long a Main's core must run so that its failure does not count as one more in a row.
     private static let steadyRun = Duration.seconds(30)
     /// The number of failures in a row after which a Main gives up.
     package static let longestRow = 10
@@ -23,7 +24,8 @@ package struct DemandPolicy: Sendable {
         package var waitsItsTurn = false
         /// The identity of the missing message; nil if the call needs a core in any case.
         package var id: MessageID?
-        /// The epoch that satisfied this need; the need ends with it. Nil until then.
+        /// The epoch under which a core runs for this need; the need ends with that ownership. Nil before the ownership
+        /// begins.
         package var epoch: Revision?
 
         package init(insists: Bool, waitsItsTurn: Bool = false, id: MessageID? = nil) {
@@ -37,7 +39,7 @@ package struct DemandPolicy: Sendable {
     package struct CoreProblem: Hashable, Sendable {
         package let epoch: Revision
         package let text: String
-        /// The consequence, for the timeline; nil if there is none.
+        /// What the participant does because of the problem, as text for the timeline; nil if nothing.
         package let consequence: String?
 
         /// The problem with its consequence.
@@ -52,15 +54,15 @@ package struct DemandPolicy: Sendable {
 
     /// True if a Main does not wait for the owner's activities.
     package private(set) var insists = false
-    /// True if a Main waits until its core runs instead of being refused, when another Main owns.
+    /// True if a Main waits while another Main owns, instead of being refused.
     private var mainWaitsItsTurn = false
     /// A Main's goal. An Executor's goal follows from the calls that wait here.
     package private(set) var intent = OwnershipGoal.nothing(because: .notStarted)
-    /// The calls that a core here would help, and whether they insist on one.
+    /// The needs of the calls that wait for a core in this participant, by the number of the call.
     package var needs: [Int: Need] = [:]
     /// True if the participation is about to end.
     package var isClosing = false
-    /// The demand of the group, as far as it is known while a core runs here for it.
+    /// The demand of the group; nil until it is known. It is followed only while this participant owns.
     package var demand: Demand?
     /// The policy for how long the Executor's core that runs here runs on.
     package private(set) var policy: CoreRunPolicy?
@@ -69,9 +71,10 @@ package struct DemandPolicy: Sendable {
     /// True while the baton that an Executor has given is offered: the Executor continues the calls if no other owner
     /// does.
     package var ownsAgain = false
-    /// True if this participant's budget is used up; it waits for others then.
+    /// True if the time budget of this participant's core is used up. The participant then only waits for cores of
+    /// others.
     package private(set) var isSpent = false
-    /// Why the last core here failed; nil since one has started.
+    /// The failure of this participant's last core; nil if a core has started since.
     package private(set) var problem: CoreProblem?
     /// The last ownership that was taken from this participant.
     package private(set) var lastLoss: Loss?
@@ -94,8 +97,8 @@ package struct DemandPolicy: Sendable {
 
     /// Records that a Main wants to own.
     ///
-    /// - Parameter isRunning: True if its core runs. Then there is nothing to take over, and no caller is told of later
-    ///   reasons.
+    /// - Parameter isRunning: True if its core runs. Then nothing has to be taken over, and the caller gets no reports
+    ///   of reasons to wait.
     package mutating func start(
         takingOver: Bool, insisting: Bool = false, waitingItsTurn: Bool = false, isRunning: Bool = false
     ) {
@@ -107,7 +110,7 @@ package struct DemandPolicy: Sendable {
         failuresInRow = 0
     }
 
-    /// A Main does not mean to own any more.
+    /// Records that a Main no longer wants to own.
     package mutating func withdraw(because reason: IdleReason) {
         intent = .nothing(because: reason)
     }
@@ -125,7 +128,8 @@ package struct DemandPolicy: Sendable {
         hasRun = true
         runsSince = now
         if !isMain { failuresInRow = 0 }
-        // The take-over happens at most once per call. A Main that is started later is not taken over from.
+        // The take-over happens at most once per call. The Main does not take over from another Main that is started
+        // later.
         if intent == .takeOver { intent = .own }
         insists = false
         mainWaitsItsTurn = false
@@ -160,8 +164,8 @@ package struct DemandPolicy: Sendable {
 
     // MARK: - Losses
 
-    /// Records that an ownership was taken away, or given up to another Main. A Main does not ask again after the
-    /// latter.
+    /// Records that an ownership was taken away, or given up to another Main. A Main that has given way to another Main
+    /// does not ask again.
     package mutating func notice(_ loss: Loss?, hasYielded: Bool) {
         if let loss { lastLoss = loss }
         guard isMain, hasYielded || loss?.successor?.record.role == .main else { return }
@@ -216,7 +220,7 @@ package struct DemandPolicy: Sendable {
         }
         // The goal is computed again once the new activity is known.
         if isBeginning { return .own }
-        // Before the demand of the group is known, the core counts as awaited by this participant's calls.
+        // While the demand of the group is not known, the core counts as needed.
         let isAwaited = needs.values.contains(where: \.insists) || demand == nil
         let openUntil = isAwaited ? BootInstant(nanoseconds: .max) : demand?.openUntil(after: now)
         let decision = policy.decide(
@@ -228,7 +232,8 @@ package struct DemandPolicy: Sendable {
             policyIsDue = until
             return .own
         case .done:
-            // A call that has not read since then finds an answer, and adds its need again if it does not.
+            // A call that has not read the inbox since then will find its answer there. If it does not, it adds its
+            // need again.
             needs = [:]
             return .nothing(because: .allServed)
         case .spent:

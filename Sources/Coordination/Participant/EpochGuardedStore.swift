@@ -10,7 +10,7 @@ struct EpochGuardedStore: ForwardingStore {
     let epoch: Revision
     /// Called when a write shows that the epoch has ended.
     let fenced: @Sendable () -> Void
-    /// The calls that a cut may not hold up.
+    /// The calls that are cancelled when the connection to the group is cut.
     var calls = CutCalls()
     /// Called with the store's answers to writes of content.
     var report: @Sendable (CoreWrite) -> Void = { _ in }
@@ -70,8 +70,8 @@ struct EpochGuardedStore: ForwardingStore {
     func close() async {}
 }
 
-/// The calls of a core that need the group. They are cancelled when the session comes to be in doubt: a core that stops
-/// must not wait for a group that it cannot reach.
+/// The calls of a core that need the group. They are cancelled when the session may have ended because the group does
+/// not answer: a core that stops must not wait for a group that it cannot reach.
 ///
 /// Source: contract C19.
 final class CutCalls: Sendable {
@@ -91,12 +91,13 @@ final class CutCalls: Sendable {
         .unavailable, "The group has not answered for so long that the core's session may be over: the core stops.",
         at: "core")
 
-    /// Makes a call, where the session is not in doubt.
+    /// Runs a call, unless the session is in doubt: the group has not answered for so long that the session may have
+    /// ended.
     func run<Answer: Sendable>(
         through store: any SharedStore,
         _ body: @escaping @Sendable (any SharedStore) async throws(SharedCoreError) -> Answer
     ) async throws(SharedCoreError) -> Answer {
-        // A session without a lease is in no doubt.
+        // A session without a lease ends only with its process or its handle, so the call need not be cancelled.
         guard store.lease != nil else { return try await body(store) }
         if isCutOff() { throw Self.refusal }
         let task = Task { () -> Result<Answer, SharedCoreError> in
@@ -108,7 +109,7 @@ final class CutCalls: Sendable {
             return content.lastNumber
         }
         defer { content.withLock { _ = $0.cancellations.removeValue(forKey: number) } }
-        // The doubt may have begun before this call was known.
+        // The calls may have been cut off before this one was registered.
         if isCutOff() { task.cancel() }
         let result = await withTaskCancellationHandler {
             await task.value
@@ -130,8 +131,8 @@ final class CutCalls: Sendable {
 }
 
 extension Transaction {
-    /// True if it puts an entry that may wait for space in the store. Timeline entries, calls and batons do not wait.
-    /// Entries that live with a session are not counted, because they seldom wait.
+    /// True if the transaction puts content for which the store may have no space. Timeline entries, calls and batons
+    /// use reserved space. Entries that live with a session are not counted, because they are rarely refused.
     fileprivate var hasContent: Bool {
         operations.contains { operation in
             guard case .put(let key, _, let lifetime) = operation else { return false }

@@ -19,7 +19,7 @@ actor Holder {
     /// The waiting pushes for Main, and those that a Main has in hand.
     private var waitingPushes: Set<ItemName> = []
     private var takenPushes: Set<ItemName> = []
-    /// The callers of ``wakeMain(for:)``.
+    /// The reasons of the pending calls of ``wakeMain(for:)``, by the number of the call.
     private var needs: [Int: Wake] = [:]
     private var keepAliveAt: BootInstant?
     private var lastNumber = 0
@@ -32,7 +32,7 @@ actor Holder {
     /// When the store last failed to answer; nil while all requests are answered, also by a refusal.
     private var troubleSince: BootInstant?
     private var stoppingSince: BootInstant?
-    /// The store's error that ended it.
+    /// The store's error that ended the holder.
     private var fault: SharedCoreError?
     /// The last wake that was reported by ``woken``.
     private var toldWake = Revision.zero
@@ -107,7 +107,8 @@ actor Holder {
         await loop?.value
     }
 
-    /// When a store that does not answer is waited for no longer. Its place ends with the session then.
+    /// When a holder that ends stops waiting for a store that does not answer; its record then ends with its session.
+    /// Nil while the store answers.
     private var givenUpAt: BootInstant? {
         guard let stoppingSince, let troubleSince else { return nil }
         return max(stoppingSince, troubleSince).advanced(by: releaseBound)
@@ -291,7 +292,8 @@ actor Holder {
             }
             note(error)
         }
-        // Without the watch this holder learns of no wake, so it tries to follow the group again until it has ended.
+        // Without a watch this holder learns of no wake, so it opens a new one, and tries again until the holder has
+        // ended.
         while !hasEnded, self.watch === watch {
             do {
                 try await clock.sleep(until: clock.now().advanced(by: machine.rules.lookInterval))

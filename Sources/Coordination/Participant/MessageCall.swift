@@ -2,8 +2,8 @@ internal import CoreAPI
 internal import Mailboxes
 internal import Synchronization
 
-/// One call for a message: the state that its caller shares with the task that serves it. An answer that comes before
-/// the caller has given up is returned; a later one is dropped.
+/// One request for a message: the state that the caller shares with the task that serves it. The caller gets an answer
+/// that comes before it gives up; a later answer is dropped.
 final class MessageCall: Sendable {
     private enum State {
         case open
@@ -13,7 +13,7 @@ final class MessageCall: Sendable {
 
     let id: MessageID
     let deadline: BootInstant
-    /// True if the core has to run here.
+    /// True if the core must run in this participant.
     let insisting: Bool
     let number: Int
     /// Wakes the task that serves.
@@ -45,7 +45,7 @@ final class MessageCall: Sendable {
     /// True if the caller no longer waits.
     var isOver: Bool { state.withLock { if case .givenUp = $0 { true } else { false } } }
 
-    /// Answers the call. Returns true if the caller is still there.
+    /// Answers the call. Returns true if the caller was still waiting.
     func settle(_ result: Result<MessageResult, CoordinationError>) -> Bool {
         let isOpen = state.withLock { state in
             guard case .open = state else { return false }

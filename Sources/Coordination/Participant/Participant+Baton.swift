@@ -25,7 +25,7 @@ extension Participant {
         }
         environment.system.place("baton.given")
         do throws(SharedCoreError) {
-            // Computed before the keepers begin to count, so that they keep the baton until after the deadline.
+            // Computed before the keepers start their own timers, so that they keep the baton until after the deadline.
             let lifetime = min(max(options.batonLifetime, Baton.lifetimes.lowerBound), Baton.lifetimes.upperBound)
             let deadline = clock.now().advanced(by: lifetime)
             let isForHub = machine.core?.request?.batonReach == .bytes
@@ -39,7 +39,7 @@ extension Participant {
                 do throws(SharedCoreError) {
                     try await keepAtHub(given.baton, of: epoch, for: lifetime)
                 } catch {
-                    // Without the hub no process of another machine can get it.
+                    // The hub does not keep the baton, so a process of another machine cannot get it.
                     keeper.close()
                     throw error
                 }
@@ -48,14 +48,16 @@ extension Participant {
                 record.keepers.append(host)
             }
             environment.system.place("baton.kept")
-            // The ownership may have been lost during the wait for the host or the hub, which check that themselves.
+            // The ownership may have been lost during the wait. The host and the hub check by themselves whether they
+            // still need the baton.
             guard canGive(given.baton, of: epoch) else {
                 keeper.close()
                 return end(given.core, .refused)
             }
             machine.give(GivenBaton(record, lifetime: lifetime))
             if !givenKinds.contains(record.kind) { givenKinds.append(record.kind) }
-            // In a task of its own, so that it also works while the loop waits for a store that does not answer.
+            // A separate task, so that it also runs while the participant's loop waits for a store that does not
+            // answer.
             let closing = Task(executorPreference: executor) { [clock] in
                 try await clock.sleep(until: deadline)
                 keeper.close()
@@ -71,7 +73,8 @@ extension Participant {
         guard let hub = store as? any BatonDepositing else {
             throw SharedCoreError(.unsupported, "No hub keeps it.", at: "baton")
         }
-        // In a task of its own: the task that reports the end of a core is cancelled, which would cancel the request.
+        // A separate task: the present one, which reports the end of a core, is cancelled, and that would cancel the
+        // request.
         let kept = await Task(executorPreference: executor) { () -> Result<Void, SharedCoreError> in
             do throws(SharedCoreError) {
                 return .success(try await hub.keepBaton(baton.bytes, of: epoch, for: lifetime))

@@ -5,7 +5,7 @@ internal import Synchronization
 /// The core that runs here.
 extension Participant {
     /// The interval at which a witness checks whether the files of an ending process are closed, and the time limit for
-    /// that. Locks that are held after the limit belong to another process.
+    /// that. A lock that is still held after the limit belongs to a process that is not ending.
     private static let exitLook = Duration.milliseconds(100)
     private static let longestExit = Duration.seconds(30)
 
@@ -15,8 +15,8 @@ extension Participant {
             isFenced.raise()
             Task(executorPreference: executor) { await self?.lookSoon() }
         }
-        // The last core's refusal does not apply to this core's writes, but the refusal that it published stays until a
-        // write succeeds.
+        // A refusal of the last core's writes need not apply to this core. But the record of the refusal in the group
+        // stays until a write of this core succeeds.
         if let error = storeRefusal.current { storeRefusalOfOwner = RefusalRecord(error, under: .zero) }
         let refusal = StoreRefusal()
         storeRefusal = refusal
@@ -63,8 +63,8 @@ extension Participant {
                 Task(executorPreference: executor) { [weak self] in
                     await self?.judge(others, seenBy: watching, under: epoch)
                 }
-                // This process may have been frozen since the announcement: then another process may have the right to
-                // run.
+                // This process may have been frozen since it announced the core. Another process may own meanwhile, and
+                // the guard then fails.
                 _ = try await guarded.commit(Transaction())
             },
             starting: { [weak self, executor] in
@@ -77,8 +77,8 @@ extension Participant {
         watchLease()
     }
 
-    /// Stops the core when its session comes to be in doubt, even while the loop waits for a store that does not
-    /// answer.
+    /// Stops the core when the session may end soon because the group does not answer. This also works while the loop
+    /// waits for the store.
     ///
     /// Source: contract C19.
     private func watchLease() {
@@ -103,7 +103,7 @@ extension Participant {
             wakeUp.signal()
         }
         coreCalls.end()
-        // The session may leave the doubt while the core stops, and enter it again.
+        // The group may answer again while the core stops, and then fall silent again, so go on checking.
         return now.advanced(by: options.lookInterval)
     }
 
@@ -147,8 +147,8 @@ extension Participant {
         let request = machine.core?.request ?? StopRequest(.superseded)
         let timeout = stopTimeout(for: request)
         coreRun.stop(request, within: timeout)
-        // Without the group the ownership cannot be released, and no directive gives the core up when the session may
-        // have ended.
+        // If the group cannot be reached, the ownership cannot be released, and the machine's directives do not give up
+        // the core when the session may have ended. So it is scheduled here.
         if request.reason == .cutOff { coreRun.giveUp(at: clock.now().advanced(by: timeout), by: clock, on: executor) }
     }
 
@@ -158,7 +158,7 @@ extension Participant {
         return lease.margin(stoppingWithin: options.stopTimeout)
     }
 
-    /// Handles a report of a run, after the baton that its core has given is kept.
+    /// Handles a report of a run. If its core has given a baton, has the baton kept first.
     private func receive(_ report: CoreRun.Report, of epoch: Revision) async {
         if case .ended(_, let baton) = report, let baton { await keep(baton, of: epoch) }
         hear(report, of: epoch)
@@ -206,9 +206,8 @@ extension Participant {
         wakeUp.signal()
     }
 
-    /// Writes the overlaps that a witness saw when a core began to the timeline: each core that ran then. Processes
-    /// that are ending do not count: they run no code and hold their locks only until the system has closed their
-    /// files.
+    /// Writes to the timeline which other cores a witness saw running when this core began. Cores of ending processes
+    /// do not count: such a process runs no code, and holds its lock only until the kernel has closed its files.
     private func judge(_ others: [Revision], seenBy witness: WitnessedRun, under epoch: Revision) async {
         let limit = clock.now().advanced(by: Self.longestExit)
         var open = others
@@ -219,14 +218,14 @@ extension Participant {
                 var exiting: [Revision] = []
                 for other in open {
                     // An epoch that the timeline does not know belongs to another history of the group, for example
-                    // after a restore under a running owner. Its core may run: a lock does not survive a restart of the
-                    // machine, so a process holds it.
+                    // after a restore under a running owner. Its core may run: no lock survives a restart of the
+                    // machine, so a process of this boot holds the lock.
                     let process = history.process(of: other)
                     let isKnown = process.map { $0.bootID == clock.bootID } ?? false
                     if let process, isKnown, !isLate, await environment.processes.isExiting(process) {
                         exiting.append(other)
                     } else {
-                        // This core may be the one that was superseded.
+                        // This core may be the superseded one, so look for both epochs.
                         let isSuperseded = !history.supersededEpochs.isDisjoint(with: [epoch, other])
                         await tell(
                             OwnershipEvent(
@@ -285,7 +284,7 @@ extension Participant {
             while let event = try await watch.next() {
                 guard machine.holding?.epoch == epoch else { return watch.cancel() }
                 demand.apply(event)
-                // The demand is set only now: before the first event, the group seems to wait for nothing.
+                // Set the demand only after the first event: an empty demand would say that no call in the group waits.
                 demandPolicy.demand = demand
                 wakeUp.signal()
             }
@@ -314,8 +313,8 @@ extension Participant {
 }
 
 extension Timeline {
-    /// Announces that a core starts. The guard makes sure that it still may: its epoch may have ended, and its
-    /// participant too.
+    /// Writes that a core starts. The transaction is guarded by the epoch, so it fails if the ownership or the
+    /// participant has ended.
     fileprivate func announceCore(
         under epoch: Revision, through guarded: EpochGuardedStore, at clock: any TimeSource
     ) async throws(SharedCoreError) {

@@ -4,7 +4,8 @@ internal import CoreAPI
 extension Participant {
     func carryOut(_ directive: Directive) async {
         troubleSince = troubleSince ?? clock.now()
-        // A caller that waits for the end must know when to give up: the store may not answer for longer than that.
+        // Publish the time at which callers that wait for the participant's end must give up, because the store may not
+        // answer before that.
         if stuckAt != nil { publish() }
         isCarryingOut = true
         watchPolicy()
@@ -35,7 +36,7 @@ extension Participant {
         case .commit(let transition):
             if transition.acquires, store.session.role != .main, try await dropAnsweredNeeds() { return }
             let givenUp = transition.timelineEvents.first { $0.kind == .coreGivenUp }?.epoch
-            // Before the commit, after which others may own.
+            // This must happen before the commit, because other participants may own after it.
             if let coreRun, coreRun.epoch == givenUp { coreRun.giveUp() }
             try await commit(transition)
         case .startCore(let epoch):
@@ -47,8 +48,8 @@ extension Participant {
         case .examine(let process, let claim):
             machine.examined(claim, isStopped: await environment.processes.isStopped(process))
         case .kill(let process, let epoch):
-            // This process may have been stopped since the end of the owner was announced: others have removed the request
-            // then, and the owner has gone on under another epoch.
+            // This process may have been stopped since it announced the kill. Other participants may then have removed
+            // its request, and the owner may own under another epoch.
             try await look()
             let reason = await kill(process, of: epoch)
             machine.killEnded(epoch, impossible: reason, at: clock.now())
@@ -56,7 +57,7 @@ extension Participant {
         }
     }
 
-    /// Kills the process of an owner, after a proof that it is the right process.
+    /// Kills the process of an owner, after it is proven to be the right process.
     ///
     /// - Returns: Why that is not possible; nil if it was killed, had ended, or need not be killed any more.
     private func kill(_ process: ProcessIdentity, of epoch: Revision) async -> String? {
@@ -64,7 +65,8 @@ extension Participant {
             handover.session == store.session.id, handover.record.isKilling
         else { return nil }
         let outcome = await environment.processes.kill(process) { [store, namespace = environment.system.namespace] in
-            // The least that any backend offers. The machine has compared the two, and both may be unknown.
+            // Minimum checks for every backend. The machine has already compared the PID namespaces, but both may be
+            // unknown.
             guard owner.record.processNamespace == namespace, owner.record.processNamespace != 0
             else { return "its process number is of another namespace" }
             guard let prover = store as? any SessionProver else {
@@ -157,7 +159,8 @@ extension Participant {
     }
 
     /// Returns true if another Main has owned since an ownership was lost, and owns no more. A Main that was frozen
-    /// meanwhile sees no owner then, and would own again, although a Main that sees the other one gives way.
+    /// during that time sees no owner, and would own again, although it would have given way if it had seen the other
+    /// Main.
     ///
     /// Source: contract C14.
     private func hasMainOwned(since loss: Loss?) async -> Bool {

@@ -53,7 +53,7 @@ extension Participant {
             forgetNeed(number)
             throw error
         }
-        // The need ends with this ownership, and at once: otherwise the participant would ask for the next one.
+        // The need must end together with this ownership: otherwise the participant would seek the ownership again.
         guard let epoch = machine.holding?.epoch else { return forgetNeed(number) }
         demandPolicy.needs[number]?.epoch = epoch
     }

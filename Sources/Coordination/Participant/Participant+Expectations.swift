@@ -3,9 +3,9 @@ internal import Mailboxes
 
 /// The participant's record of waits in the group.
 ///
-/// All calls for an item share one expectation. Its writes to the store follow each other, and each reads the expected
-/// deadline only when its turn has come. So the last write agrees with the calls, and a wait that is over removes
-/// nothing of one that has just begun (contract C9).
+/// All calls for an item share one expectation. The writes of an expectation run one after another, and each computes
+/// the deadline only when it begins. So the last write agrees with the present calls: the end of one wait cannot remove
+/// the expectation of a wait that has just begun (contract C9).
 extension Participant {
     /// Stores an expectation, so that the owner knows that a call waits.
     func expect(_ item: ItemName, before deadline: BootInstant, as number: Int) async throws(SharedCoreError) {
@@ -70,7 +70,7 @@ extension Participant {
         }
     }
 
-    /// Makes a write about an item after the earlier writes about it have ended.
+    /// Runs a write for an item after the earlier writes for this item have ended.
     private func next<Value: Sendable>(
         for item: ItemName, _ body: @escaping @Sendable (isolated Participant) async throws(SharedCoreError) -> Value
     ) -> Task<Result<Value, SharedCoreError>, Never> {

@@ -19,7 +19,7 @@ extension Participant {
             let directive = machine.step(at: clock.now())
             endBaton()
             if let directive {
-                // A caller that waits for this state must see it now: the directive may end it.
+                // Callers that wait for the present state must see it before the directive changes it.
                 publish()
                 await carryOut(directive)
                 restIfInVain(directive)
@@ -39,8 +39,8 @@ extension Participant {
         }
     }
 
-    /// Pauses if the machine repeats the same commit: a store that confirms commits without doing them must not block
-    /// the participants' thread.
+    /// Pauses if the machine repeats the same commit: a faulty store that confirms commits without applying them must
+    /// not keep the participants' thread busy.
     private func restIfInVain(_ directive: Directive) {
         guard case .commit(let transition) = directive else { return }
         let (guards, timelineEvents) = (transition.transaction.guards, transition.timelineEvents)
@@ -66,8 +66,8 @@ extension Participant {
             guard watch === self.watch else { return }
             switch error.code {
             case .corrupt, .incompatible, .forbidden: stop(because: error)
-            // A lost group is unavailable for good. A lack of system resources makes a group unavailable only for a
-            // while.
+            // A group whose files were removed stays unavailable. A lack of system resources makes a group unavailable
+            // only temporarily.
             case .unavailable where await store.isLost(): stop(because: error)
             default: note(error)
             }

@@ -29,7 +29,7 @@ extension Participant {
         wakeUp.signal()
         let caller = newNumber()
         report(to: caller, by: reporting)
-        // A running Main may have to wait again: its caller gets the reasons until it ends.
+        // A running Main may have to wait for its core again later, so its caller gets the reasons until the Main ends.
         var superfluous: Int? = caller
         defer { stopReporting(to: superfluous) }
         await untilState { state in
@@ -52,7 +52,7 @@ extension Participant {
             throw CoordinationError(.cancelled, "The task that started the Main was cancelled.")
         }
         if let problem = demandPolicy.problem, problem != before.problem {
-            // The core may have run for a moment, but a start that throws must leave nothing running.
+            // The core may have run for a short time, but nothing may run after a start that throws.
             withdraw(because: .coreFailed(problem.text))
             throw CoordinationError(.coreFailed, problem.text)
         }

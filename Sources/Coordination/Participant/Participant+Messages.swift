@@ -5,7 +5,7 @@ internal import Mailboxes
 extension Participant {
     /// How long after the deadline the result of the last read still counts (contract C7: within 100 ms).
     private static let deadlineGrace = Duration.milliseconds(50)
-    /// The interval at which the participant tries to give back what has no caller any more.
+    /// The interval of the attempts to give back a message or a push that no caller will get.
     private static let giveBackInterval = Duration.seconds(1)
 
     /// Waits for the message of an identity and takes it.
@@ -38,7 +38,7 @@ extension Participant {
         if let result = call.giveUp() { return try result.get() }
         try guardOpen()
         if Task.isCancelled { throw cancelled() }
-        // If the store does not answer, nothing is known of the call.
+        // Only if the store has answered recently: otherwise it is not known whether the call has come.
         if call.hasLooked(within: options.lookInterval * 2), let silence = silence(for: id.callID) { return silence }
         throw timeout(of: id)
     }
@@ -50,7 +50,7 @@ extension Participant {
         guard !call.settle(result), case .success(let answer) = result, case .message(let taken) = answer.content else {
             return
         }
-        // In a task of its own, because the call's is cancelled.
+        // A separate task, because the task of the call is cancelled.
         Task(executorPreference: executor) { await self.letGo(of: taken) }
     }
 
@@ -65,8 +65,8 @@ extension Participant {
         await letGo { [inbox] () async throws(SharedCoreError) in try await inbox.giveBack(taken) }
     }
 
-    /// Gives back what no caller gets, and tries again until the store accepts it, also after this participant was
-    /// closed: its session goes on, and what was taken would stay so.
+    /// Gives back a message or a push that no caller will get. Tries again until the store accepts it, even after this
+    /// participant was closed: its session may live on, and would keep the item in hand.
     func letGo(by giveBack: @Sendable () async throws(SharedCoreError) -> Void) async {
         while true {
             do throws(SharedCoreError) {
@@ -166,7 +166,7 @@ extension Participant {
                 guard case .ended(.lost) = foundCall.call.state, !foundCall.isAcknowledged else {
                     return try await answer(foundCall)
                 }
-                // The call may come again, to the next core.
+                // The call is lost, but it may come again to the next core, so continue to wait.
                 lost = foundCall.call
             }
             switch wait.step(found.state, at: clock.now()) {
@@ -177,7 +177,7 @@ extension Participant {
                 guard case .taken(let message) = outcome else { continue }
                 return MessageResult(.message(message), from: source(storedBy: message.delivery.sender))
             case .nothingToShow:
-                // The caller reports to its sender, so the stored message must be durable.
+                // The caller may report the message as received to its sender, so the message must be durable first.
                 try await patiently(call, under: held, &alarm) { () async throws(SharedCoreError) in
                     try await inbox.waitUntilDurable(through: found.revision)
                 }
@@ -197,12 +197,12 @@ extension Participant {
                 consistency = .causal
             case .wait(_, let needsCore):
                 need(needsCore, for: call)
-                // Postponed with each read of the ownership: one wake-up serves both.
+                // The alarm is postponed with each read of the ownership, because such a read also wakes this wait.
                 alarm.move(to: min(wait.deadline, lookDue))
                 await call.serverEvent.wait()
                 // A linearizable read of the ownership has shown this handle every commit before it, so one read serves
-                // both (S4). If a core is needed, the ownership is read as often, and that read wakes this wait: its
-                // own read is due after that one.
+                // both (S4). If a core is needed, the participant reads the ownership at the same interval, and each
+                // such read wakes this wait. So this wait plans its own read a little later.
                 let interval = needsCore ? wait.lookInterval * 9 / 8 : wait.lookInterval
                 if let lookedAt, lookDue < lookedAt.advanced(by: interval) {
                     lookDue = lookedAt.advanced(by: interval)
@@ -258,7 +258,7 @@ extension Participant {
         author == store.session.id ? .core : .inbox
     }
 
-    /// Records if a core here would help a call.
+    /// Records whether a call needs a core in this participant.
     private func need(_ needsCore: Bool, for call: MessageCall) {
         let need = needsCore ? DemandPolicy.Need(insists: false, id: call.id) : nil
         guard demandPolicy.needs[call.number] != need else { return }
@@ -291,7 +291,7 @@ extension Participant {
     func own(
         as number: Int, waitingItsTurn: Bool = false, before deadline: BootInstant?
     ) async throws(CoordinationError) {
-        // The refusal of an earlier call may be over.
+        // A refusal that an earlier call got may no longer apply.
         machine.refusal = nil
         if blockingFailure?.error.code == .forbidden { blockingFailure = nil }
         let before = state
@@ -311,7 +311,7 @@ extension Participant {
             throw CoordinationError(.coreFailed, problem.text)
         }
         if state.lossOf != before.lossOf { throw fenced() }
-        // No wait ends that, as it may end a full disk.
+        // Waiting does not remove this error, unlike a full disk.
         if state.isForbidden, let error = state.lastingError { throw failure(error) }
         if Task.isCancelled { throw cancelled() }
         throw CoordinationError(
@@ -361,8 +361,8 @@ extension Participant {
         CoordinationError(.fenced, "A newer epoch took ownership from this participant.", owner: owner)
     }
 
-    /// Returns the error of a cancelled wait. Its cause is the store's refusal, if one is known: the wait was still
-    /// going on because nothing could be stored.
+    /// Returns the error of a cancelled wait. Its cause is the store's refusal, if one is known: the message may not
+    /// have come because the core could not store it.
     private func cancelled() -> CoordinationError {
         CoordinationError(.cancelled, "The task that waited was cancelled.", cause: knownRefusal)
     }

@@ -22,8 +22,8 @@ extension Participant {
         }
     }
 
-    /// Returns true if the store may answer later; false after the group was lost, since this participant has ended
-    /// then.
+    /// Returns true if the store may answer later. Returns false after the group's files were removed, because this
+    /// participant has ended then.
     func isOutage(_ error: SharedCoreError) -> Bool {
         [.unavailable, .outcomeUnknown].contains(error.code) && end == nil && fault == nil
     }

@@ -40,7 +40,7 @@ extension Participant {
         guard Task.isCancelled else {
             await untilState { $0.isOver || !$0.isQuiet }
             try guardOpen()
-            // It may have ended while the core was made quiet.
+            // The holder may have ended while the core was becoming quiet.
             guard machine.view.holder != nil else {
                 throw CoordinationError(
                     .unavailable,
@@ -104,7 +104,8 @@ extension Participant {
         guard let epoch = machine.holding?.epoch else {
             throw CoordinationError(.fenced, "The Main does not own any more.", owner: owner)
         }
-        // A keeper may report a wake before this participant's watch does, and the core gets the reason of that wake.
+        // A keeper may report a wake before this participant's watch does. Read the ownership, so that the core gets
+        // the reason of that wake.
         if machine.isAtRest { await lookSoon() }
         if becomingQuiet != nil { try await resumeEarly(for: wake) }
         machine.wakeReason = wake
@@ -134,7 +135,8 @@ extension Participant {
         }
     }
 
-    /// Resumes a core that has become quiet too late. No other rest begins before that: this resume would end it.
+    /// Resumes a core that has become quiet too late. No other rest may begin before that, because this resume would
+    /// end it.
     private func endLateRest(of run: CoreRun, isQuiet: Bool) {
         guard becomingQuiet === run else { return }
         becomingQuiet = nil
@@ -176,7 +178,8 @@ extension Participant {
         return try await store.watchQuietly(OwnershipKey.ofSleep, from: .snapshot)
     }
 
-    /// Follows less while this Main rests, so that nothing else wakes its process.
+    /// Replaces the watch: while this Main rests it covers only the keys that a resting Main must see, so that other
+    /// changes do not wake the process.
     ///
     /// Source: contract C26.
     func adaptWatch() async {
@@ -192,8 +195,8 @@ extension Participant {
             former?.cancel()
             machine.view.apply(first, at: clock.now())
             Task(executorPreference: executor) { await self.follow(next) }
-            // The former watch may have shown a commit that the first snapshot of this one does not have yet. Then that
-            // commit counts as known, although the former watch has shown a part of it.
+            // The former watch covered only some of the keys. It may have shown a part of a commit that is newer than
+            // the first snapshot of this watch, and the view would ignore the rest of that commit as known.
             if !isOfSleep { try await look() }
         } catch {
             note(error)

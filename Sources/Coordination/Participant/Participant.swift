@@ -28,7 +28,7 @@ actor Participant {
     var lastNumber = 0
     /// The callers that wait for this participant's own state to change.
     var listeners: [Int: AsyncEvent] = [:]
-    /// The callers that are told the reason of their wait.
+    /// The callbacks that report to callers why they wait, by the number of the caller.
     private var reporters: [Int: @Sendable (OwnershipWaitReason) -> Void] = [:]
     /// The reporter of the running Main, which its `start` was given.
     var mainReporter: Int?
@@ -48,7 +48,7 @@ actor Participant {
     var resuming: CoreRun?
     /// The core of a baton that is kept, and the baton's keeper.
     var givenBaton: KeptBaton?
-    /// The calls of that core, and the task that watches its session's lease.
+    /// The calls of the running core to the store, which are cancelled when the group cannot be reached.
     var coreCalls = CutCalls()
     var leaseWatch: Task<Void, Never>?
     /// The task that checks an Executor's policy while the loop waits for the store.
@@ -65,7 +65,7 @@ actor Participant {
     var untrimmedCount = 0
     /// True while the oldest entries are being dropped.
     var isTrimming = false
-    /// The error that keeps the machine's directives from being carried out; nil once one was carried out.
+    /// The store's error that prevents the machine's directives; nil after a directive has succeeded.
     var blockingFailure: BlockingFailure?
     /// Since when the participant waits for a successful answer of the store. Refusals do not count as answers. Nil
     /// while it does not wait.
@@ -85,7 +85,7 @@ actor Participant {
     /// True once the application has made a request, even if the participant could not begin yet.
     private var isAsked = false
     private var loop: Task<Void, Never>?
-    /// Its error, if it could not attend.
+    /// The task that begins to follow the group. Its result is the error with which that failed; nil for success.
     private var attending: Task<SharedCoreError?, Never>?
     /// The task that prepares this participant before its first request.
     private(set) var preparation: Task<Void, Never>?
@@ -96,7 +96,7 @@ actor Participant {
     private var published: ParticipantState?
     /// The start of the last linearizable read of the ownership; nil before the first one.
     var lookedAt: BootInstant?
-    /// The guards and stories of the last commit, and how often in a row it was committed.
+    /// The guards and timeline events of the last commit, and how often in a row it was committed.
     var repetition: (guards: [Transaction.Guard], timelineEvents: [OwnershipEvent], count: Int)?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -149,8 +149,8 @@ actor Participant {
         if machine.core == nil { machine.leftover = coreRun?.epoch }
     }
 
-    /// Follows the ownership without taking part in it. This prepares everything that the first request needs, such as
-    /// the thread. If it fails, the next call tries again.
+    /// Follows the ownership without seeking it. This prepares what the first request needs, such as the thread. If it
+    /// fails, the next call tries again.
     nonisolated func prepare() {
         Task(executorPreference: executor) { await self.beginPreparation() }
     }
@@ -172,7 +172,7 @@ actor Participant {
         let task = attending ?? Task(executorPreference: executor) { await self.open() }
         attending = task
         if let error = await task.value {
-            // A caller that learned of the end earlier may have begun again.
+            // Another caller that saw this failure first may have begun a new attempt.
             if attending == task { attending = nil }
             throw error
         }
@@ -181,7 +181,7 @@ actor Participant {
     /// For a Main that finds an Executor as the owner, makes the group end the sessions of dead processes before it
     /// asks. If a Main owns, this one is refused, and checks that owner when it is.
     private func meet() async throws(SharedCoreError) {
-        // A request that came before reads the store itself.
+        // If the application has already made a request, that request reads the store itself.
         guard !isAsked, end == nil, store.session.role == .main, let owner = machine.view.owner,
             owner.record.role == .executor
         else { return }
@@ -278,7 +278,7 @@ actor Participant {
             && demandPolicy.needs.isEmpty
     }
 
-    /// Returns when the participant's own state fulfils a condition, at `limit`, or when the task is cancelled.
+    /// Waits until the participant's own state satisfies a condition, until `limit`, or until the task is cancelled.
     func untilState(before limit: BootInstant? = nil, _ condition: (ParticipantState) -> Bool) async {
         let wakeUp = AsyncEvent()
         let number = newNumber()
@@ -303,7 +303,7 @@ actor Participant {
     /// Reports the reason of the wait to a caller, from now until ``stopReporting(to:)``.
     func report(to caller: Int, by reporting: (@Sendable (OwnershipWaitReason) -> Void)?) {
         guard let reporting else { return }
-        // The others get the present reason first, so that this caller gets each reason once.
+        // Report the present reason to the other callers first, so that this caller does not get it twice.
         publish()
         reporters[caller] = reporting
         if let waiting = state.waiting { reporting(waiting) }
@@ -347,7 +347,7 @@ actor Participant {
         guard self.end == nil else { return }
         self.end = end
         claim.release()
-        // Requests that a store has not answered must not keep a reference to the participant.
+        // A request that the store never answers would keep a reference to the participant.
         attending?.cancel()
         preparation?.cancel()
         let request = StopRequest(end == .closed ? .closing : .superseded)

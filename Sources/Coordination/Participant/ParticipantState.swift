@@ -24,11 +24,11 @@ struct ParticipantState: Hashable, Sendable {
     let wantsRest: Bool
     /// True while its core is becoming quiet.
     let isBecomingQuiet: Bool
-    /// True if its core was made quiet and does not go on yet.
+    /// True if its core is quiet and has not been resumed.
     let isQuiet: Bool
     /// Why it does not run the core that it wants.
     let waiting: OwnershipWaitReason?
-    /// Why it cannot do its job, where that lasts.
+    /// The store's error that has blocked the participant for longer than a hand-over may take; nil if there is none.
     let lastingError: SharedCoreError?
     /// True if that error is that this participant may not write.
     var isForbidden: Bool { lastingError?.code == .forbidden }
@@ -37,7 +37,7 @@ struct ParticipantState: Hashable, Sendable {
     var isCoreRunning: Bool { core?.phase == .running && core?.epoch == holding }
 }
 
-/// Why a participant does nothing any more.
+/// Why a participant has ended.
 enum ParticipantEnd: Hashable, Sendable {
     case closed
     /// The store reports that the session or the handle has ended.

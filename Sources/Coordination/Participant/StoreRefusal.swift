@@ -65,7 +65,7 @@ final class StoreRefusal: Sendable {
 enum CoreWrite {
     /// The write has begun.
     case begun
-    /// The write has ended, after one of the other reports or in another way.
+    /// The write has ended, whether or not another report came before.
     case over
     /// The write has taken effect.
     case taken
@@ -100,7 +100,7 @@ extension Participant {
         }
     }
 
-    /// Records the refusal that the owner has published, before that entry may be gone.
+    /// Remembers the refusal that the owner has published, because the entry is removed with the owner's session.
     func noticeRefusal() {
         let view = machine.view
         guard let owner = view.owner else { return }
@@ -118,7 +118,7 @@ extension Participant {
             return SharedCoreError(
                 .unavailable, "The group has not answered yet whether a message is stored.", at: "core")
         }
-        // The refusal that the former owner published holds until the core here has stored something.
+        // The refusal that a former owner published still counts until this participant's core has stored something.
         if machine.holding == nil || !storeRefusal.hasTaken, let record = storeRefusalOfOwner { return record.error }
         guard let blockingFailure, StoreRefusal.isRefusal(blockingFailure.error) else { return nil }
         return blockingFailure.error
