@@ -43,8 +43,8 @@ extension CoordinationError {
 
         public var description: String { name.rawValue }
 
-        /// A Main that answers challenges owns, or is about to (contract C2, C14). For a command for a call: its holder
-        /// refuses it (C24). For a rest: there is a reason to be awake (C26). Nothing was done.
+        /// A Main that answers challenges owns, or has requested ownership (contract C2, C14). For a command for a
+        /// call: its holder refuses it (C24). For a rest: there is a reason to be awake (C26). Nothing was done.
         public static let refused = Code(.refused)
         /// The deadline passed before the message came (contract C7), or before the holder of a call took a command
         /// (C24). If ``CoordinationError/cause`` is set, the store has refused a core's write: the message may have

@@ -5,9 +5,9 @@ internal import Synchronization
 public struct CoordinationOptions: Hashable, Sendable {
     /// How long a Main waits for the hand-over of an owner that it has asked (contract C3).
     public var handoverTimeout: Duration
-    /// The longest that a critical section can make that wait (contract C3).
+    /// The maximum of ``handoverTimeout`` together with the bound of the owner's critical section (contract C3).
     public var handoverMaximumTimeout: Duration
-    /// The action against an Executor in another process that still owns then.
+    /// What happens to an Executor in another process that still owns after the hand-over timeout.
     public var onHandoverTimeout: HandoverTimeoutAction
     /// How long an Executor's core may run (contract C9, P11).
     public var executorBudget: Duration
@@ -18,21 +18,23 @@ public struct CoordinationOptions: Hashable, Sendable {
     public var inboxLifetime: Duration
     /// How long an ended call is kept (contract C23).
     public var callsLifetime: Duration
-    /// How long a core may take to stop before it is given up and ownership is released without it.
+    /// How long a core may take to stop. After that, the participant releases the ownership although the core may still
+    /// run.
     public var stopTimeout: Duration
-    /// How long a Main that rests has to resume when it is woken, before its core is given up (contract C26).
+    /// How long a woken Main has to resume from its rest. After that, the holder gives its core up and releases the
+    /// ownership (contract C26).
     public var wakeBound: Duration
     /// How many entries the timeline keeps (contract C15).
     public var timelineCapacity: Int
     /// The kinds of batons that this participant's core takes: at most 4 (contract C25). The participant also takes
-    /// each kind that its cores have given, so an Executor names none to take its own call back.
+    /// each kind that its own cores have given, so an Executor can take its own call back without naming a kind here.
     public var takesBatons: [String] = []
     /// How long a baton is kept that no owner has applied: 1 second to 1 minute (contract C25).
     public var batonLifetime: Duration = Baton.defaultLifetime
     /// How long a holder may take to answer a challenge. The contract names the time (C6); only tests change it.
     package var answerBound = Duration.milliseconds(500)
-    /// How long a participant that ends waits for a store that does not answer, once its core has stopped. The ownership
-    /// ends with the session then, as after the bound of a stop. Stated in Docs/Guide/Hub.md; only tests change it.
+    /// How long a participant that ends waits for a store that does not answer, once its core has stopped. After that
+    /// the ownership ends with the session. Stated in Docs/Guide/Hub.md; only tests change it.
     package var releaseBound = Duration.seconds(2)
     /// How often a waiting participant polls. The contract names the time (C13); only tests change it.
     package var lookInterval = Duration.milliseconds(250)
@@ -107,14 +109,14 @@ public struct CoordinationEnvironment: Sendable {
         set { givenCoreExecutor = newValue }
     }
     private var givenCoreExecutor: (any TaskExecutor)?
-    /// The executor of a participant and its cores; nil for the participants' thread and the concurrent pool. Only the
-    /// kit for tests of applications sets it, to know when nothing runs any more.
+    /// The executor of a participant and its cores; nil for the participants' thread and the concurrent pool. Only
+    /// `SharedCoreTesting` sets it, to detect when no job runs any more.
     package var executor: (any SerialExecutor & TaskExecutor)?
     /// The facts and services that only the system can give.
     package var system = SystemParts()
 
     /// Makes an environment from given parts, without the operating system: for a process in which `Platform` is not
-    /// built. Participants run on the concurrent pool, and no witness is told of their cores.
+    /// built. Participants run on the concurrent pool, and their cores register with no witness.
     public init(
         withoutSystem clock: any TimeSource, processes: any ProcessControl,
         seed: UInt64 = .random(in: .min ... .max)
@@ -125,7 +127,7 @@ public struct CoordinationEnvironment: Sendable {
     }
 }
 
-/// The interfaces of a participant to the system below it. The defaults know nothing of the system.
+/// The services of the operating system that a participant uses. The defaults use none, for builds without `Platform`.
 package struct SystemParts: Sendable {
     /// Returns the executor of all participants of the process.
     package var participants: @Sendable () -> any SerialExecutor & TaskExecutor = { PooledExecutor.shared }
@@ -135,13 +137,13 @@ package struct SystemParts: Sendable {
     package var ownNamespace: @Sendable (ProcessIdentity) -> UInt64 = { _ in 0 }
     /// How batons travel to other processes.
     package var batons: any BatonTransport = NoBatonTransport()
-    /// A place at which a test may stop or end the process.
+    /// Called at each fail point, where a test may stop or end the process.
     package var place: @Sendable (StaticString) -> Void = { _ in }
 
     package init() {}
 }
 
-/// The executor of participants without a thread of their own: the concurrent pool, one job after the other.
+/// The executor of participants that have no own thread: it runs their jobs on the concurrent pool, one at a time.
 final class PooledExecutor: SerialExecutor, TaskExecutor {
     static let shared = PooledExecutor()
 

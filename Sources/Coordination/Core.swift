@@ -1,13 +1,13 @@
 public import CoreAPI
 internal import Synchronization
 
-/// The expensive part of an application, of which only one runs at a time: a SIP or a messaging stack.
+/// The part of an application that must run at most once at a time in a group, such as a SIP or a messaging stack.
 ///
 /// The owner starts a core. The core works until it is told to stop, and delivers each message that it receives. The
 /// calls of `start`, `iterate` and `stop` come in this order, one at a time. They run on the concurrent pool, so a core
 /// that blocks must do so on a thread of its own.
 public protocol Core: Sendable {
-    /// Connects. Throwing an error gives the ownership up.
+    /// Connects. If it throws, the participant releases the ownership.
     func start(in context: CoreContext) async throws
 
     /// Works until the task is cancelled: receives, hands each message over with ``CoreContext/deliver(_:)``, and
@@ -28,14 +28,14 @@ public protocol Core: Sendable {
     /// Becomes quiet, and stays registered: sends nothing, needs no timer, and writes nothing to its store until ``resume(in:for:)``.
     ///
     /// Called while ``iterate(in:)`` is under way, for a Main that is about to sleep. The default throws
-    /// ``SharedCoreError/Code/unsupported``: such a Main does not rest. A core that has thrown continues as before. A
-    /// quiet core may still be told to stop.
+    /// ``SharedCoreError/Code/unsupported``: such a Main does not rest. A core whose `rest` has thrown continues as
+    /// before. A quiet core may still be told to stop.
     ///
     /// Source: contract C26.
     func rest(in context: CoreContext) async throws
 
-    /// Continues after a rest. Called after each ``rest(in:)`` that has returned, once its Main owns for itself again,
-    /// unless the core is told to stop instead. An error that it throws is a failure of the core.
+    /// Continues after a rest. Called after a ``rest(in:)`` that returned, when the Main owns for itself again. Not
+    /// called if the core is told to stop instead. An error that it throws is a failure of the core.
     ///
     /// Source: contract C26.
     ///
@@ -104,7 +104,7 @@ public struct StopRequest: Hashable, Sendable {
         public static let served = Reason(.served)
         /// The Executor's budget is used up.
         public static let budget = Reason(.budget)
-        /// The bound of the last open activity has passed; ``StopRequest/activity`` is that one.
+        /// The bound of the last open activity has passed. ``StopRequest/activity`` is that activity.
         public static let bound = Reason(.bound)
         /// A newer epoch owns: the core's store refuses its writes already.
         public static let superseded = Reason(.superseded)
@@ -112,8 +112,8 @@ public struct StopRequest: Hashable, Sendable {
         public static let closing = Reason(.closing)
         /// The core failed or ended by itself, or the group cannot be followed any more.
         public static let failed = Reason(.failed)
-        /// The group has not answered for so long that the session may end soon and another participant may own. Until
-        /// the group answers, the core's store refuses requests that need it.
+        /// The group has not answered for so long that the session may end soon. Another participant may own after
+        /// that. Until the group answers, the core's store refuses requests that need it.
         ///
         /// Source: contract C19.
         public static let cutOff = Reason(.cutOff)
@@ -125,8 +125,8 @@ public struct StopRequest: Hashable, Sendable {
     public let requester: String?
     /// The activity that has passed its bound; nil if the core stops for another reason.
     public let activity: Activity?
-    /// The time that the core has to stop, from the moment at which it is told. After it the ownership passes on while
-    /// the core may still run. ``CoordinationOptions/stopTimeout`` by default.
+    /// The time that the core has to stop, counted from this request. After that time another participant may own while
+    /// the core still runs. ``CoordinationOptions/stopTimeout`` by default.
     public internal(set) var timeout: Duration
     /// The kinds of batons that the asking Main accepts; empty if the core must stop for another reason, or if that
     /// Main cannot get one.
@@ -149,7 +149,7 @@ public struct StopRequest: Hashable, Sendable {
     }
 }
 
-/// The context of a running core. There is no other way for it to reach the group.
+/// The context of a running core, through which the core uses the group.
 public struct CoreContext: Sendable {
     /// The group's store, with the core's epoch as a guard on every transaction. A write of a superseded core throws
     /// ``SharedCoreError/Code/guardFailed`` and does nothing.
@@ -169,9 +169,9 @@ public struct CoreContext: Sendable {
     /// Source: contract P13.
     public let push: Push?
 
-    /// The time that a core has to stop that failed or ended by itself.
+    /// The time for the stop of a core that failed or ended by itself.
     var stopTimeout = Duration.seconds(5)
-    /// The call by which the core learns that it is given up.
+    /// The handler that tells the core that it is given up.
     let giveUp = GiveUpCall()
     /// The clock for the beginnings of activities.
     let clock: any TimeSource
@@ -257,7 +257,7 @@ public struct CoreContext: Sendable {
         try await Inbox(store).withdraw(id)
     }
 
-    /// Counts one more post of a name and wakes its observers, in this process and in others.
+    /// Posts a notification: counts one more post of its name and wakes the observers in all processes.
     ///
     /// Source: contract N1, C4.
     ///
@@ -271,7 +271,7 @@ public struct CoreContext: Sendable {
         try await store.commit(Transaction(operations: [.post(name, state: state)])).revision
     }
 
-    /// Puts a sentence about something that the core had to set aside on the timeline.
+    /// Writes a problem to the timeline, for example about a message that the core had to set aside.
     public func report(_ problem: String) async {
         await reportProblem(problem)
     }
@@ -337,7 +337,7 @@ extension CoreContext {
         return OpenActivity(activity: open.first { $0.isSameWork(as: activity) } ?? activity, context: self)
     }
 
-    /// Commits a change of the activities, and tries again if another call of this core came first.
+    /// Commits a change of the activities. Tries again if a concurrent call of this core has changed them first.
     ///
     /// - Parameter change: The transaction; nil when there is nothing to change.
     /// - Returns: The activities before the change, and the commit with which they have the wanted state.
@@ -374,8 +374,8 @@ public struct OpenActivity: Sendable {
     public func end() async throws(SharedCoreError) {
         _ = try await context.changeActivities { work, consistency throws(SharedCoreError) in
             guard let ending = work.ending(activity, under: context.epoch) else { return nil }
-            // After the read of the activities: a call that takes this activity over later writes them, which fails
-            // this commit.
+            // This check must follow the read of the activities. If a call takes this activity over after the check, it
+            // writes the activities, and the guard of this commit fails.
             try await context.requireNoCall(with: activity, consistency: consistency)
             return ending
         }

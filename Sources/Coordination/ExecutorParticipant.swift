@@ -55,7 +55,8 @@ public final class ExecutorParticipant: Sendable {
     /// - Parameters:
     ///   - callID: The call-id that the push announced.
     ///   - timeout: How long to wait in total (contract C7). The core may run on for other calls.
-    ///   - insisting: True if the core must run here even if the inbox has the message. Refused while a Main owns.
+    ///   - insisting: True if the core must run in this process even if the inbox has the message. The request is
+    ///     refused while a Main owns.
     ///   - reporting: Called with the reason for which no core runs here, each time that the reason changes. Called on
     ///     the participants' thread: it must return at once.
     /// - Throws: ``CoordinationError/Code/timeout`` at the deadline, or ``CoordinationError/Code/coreFailed`` if the
@@ -116,8 +117,8 @@ public final class ExecutorParticipant: Sendable {
         try await participant.giveBack(message)
     }
 
-    /// Gives a message back that the program never got, also after this Executor was closed, and tries again until the
-    /// store accepts it.
+    /// Gives back a message that the program never received. Tries again until the store accepts it, even after this
+    /// Executor was closed.
     package func letGo(of message: TakenMessage) async {
         await participant.letGo(of: message)
     }
@@ -155,8 +156,8 @@ public struct MessageResult: Hashable, Sendable {
         /// The id belongs to a call. Ring while it is open, or show that it was missed, then acknowledge it with
         /// ``Calls/acknowledge(_:)``. If this participant's core holds the call, it runs on while the call is open.
         case call(Call)
-        /// It was received and has nothing to show, or another participant has shown it. For a push of the type
-        /// ``Push/callType`` it can also mean that no call came.
+        /// The message was received and has nothing to show, or another participant has shown it. For a push of the
+        /// type ``Push/callType`` it can also mean that no call came.
         case nothingToShow
     }
 

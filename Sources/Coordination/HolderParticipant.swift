@@ -9,11 +9,10 @@ public import CoreAPI
 /// await holder.stop()             // wakes a Main that rests, and ends
 /// ```
 ///
-/// A group has one holder at a time; others wait to take its place. Apart from that it does not take part in the
-/// ownership, and it runs no core. It answers challenges for the Main that rests, and wakes it for a waiting call, a
-/// push that is routed to Main, a request for hand-over, and reasons that its program gives. A Main that does not
-/// resume within ``CoordinationOptions/wakeBound`` loses its core: the holder releases the ownership, and the timeline
-/// says why.
+/// A group has one holder at a time; others wait to take its place. It owns only on behalf of a Main that rests, and
+/// runs no core. It answers challenges for the Main that rests, and wakes it for a waiting call, a push that is routed
+/// to Main, a request for hand-over, and reasons that its program gives. A Main that does not resume within
+/// ``CoordinationOptions/wakeBound`` loses its core: the holder releases the ownership, and the timeline says why.
 ///
 /// Source: contract C26.
 public final class HolderParticipant: Sendable {
@@ -26,7 +25,8 @@ public final class HolderParticipant: Sendable {
     ///   - options: Deadlines and lifetimes, the same in all processes of the group.
     ///   - environment: Its interfaces to the machine: clock, process control, witness, seed.
     ///   - woken: Called once for each wake of a Main that rests here, with that Main's process, whether this holder or
-    ///     another participant woke it. A host tells the Main's keeper, whose watchdog applies from then on.
+    ///     another participant woke it. A host passes this on to the Main's keeper, whose watchdog supervises the Main
+    ///     from then on.
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a handle of a Main or an Executor, or one through which a participant takes part.
     public init(
         of group: any SharedStore, options: CoordinationOptions = CoordinationOptions(),
@@ -44,7 +44,7 @@ public final class HolderParticipant: Sendable {
         holder.abandon()
     }
 
-    /// Begins to hold; returns when the group has been read.
+    /// Begins to act as the group's holder. Returns when it has read the group.
     ///
     /// - Throws: ``CoordinationError/Code/closed`` after ``stop()``; ``CoordinationError/Code/store``.
     public func start() async throws(CoordinationError) {

@@ -1,6 +1,6 @@
 public import CoreAPI
 
-/// The long-lived participant of an application: it owns the core whenever it runs.
+/// The long-lived participant of an application. While it runs, it owns the core.
 ///
 /// ```swift
 /// let main = try MainParticipant(of: group) { MailCore(account) }
@@ -9,10 +9,10 @@ public import CoreAPI
 /// await main.stop()
 /// ```
 ///
-/// A Main is never refused because of an Executor. One that was frozen and lost ownership to an Executor stops its core
-/// when it can run again, and asks for ownership anew. A core that fails after it has run is started again after 1 s,
-/// and after twice as long with each failure in a row, 30 s at most. The Main ends when its core fails ten times in a
-/// row without having run for 30 s, or when `iterate` returns by itself; ``waitUntilEnded()`` then returns.
+/// A Main is never refused because of an Executor. A Main that was frozen and lost the ownership to an Executor stops
+/// its core when it runs again, and asks for the ownership anew. A core that fails after it has run is started again
+/// after 1 s, and after twice as long with each failure in a row, 30 s at most. The Main ends when its core fails ten
+/// times in a row without having run for 30 s, or when `iterate` returns by itself; ``waitUntilEnded()`` then returns.
 ///
 /// Source: contract C2, C3, C8, C14, C17, C22, C26, P13.
 public final class MainParticipant: Sendable {
@@ -54,8 +54,9 @@ public final class MainParticipant: Sendable {
     /// - Parameters:
     ///   - takingOver: True to ask another Main that owns to hand over, and to fence it if it does not.
     ///   - insisting: True to interrupt the owner's activities. False to wait for each of them, up to its bound
-    ///     (contract C17). Call it again with true to insist while the Main waits. With `takingOver` this replaces the
-    ///     request of another Main that does not insist; that Main is refused, or waits behind this one.
+    ///     (contract C17). Call it again with true to insist while the Main waits. With `takingOver`, this Main's
+    ///     request also replaces the request of another Main that does not insist. That other Main is refused, or waits
+    ///     behind this one.
     ///   - reporting: Called with the reason of the wait, each time that the reason changes: until the core runs, and
     ///     again when it no longer runs, until this Main ends. Called on the participants' thread, so it must return at
     ///     once. It is kept until the Main ends, so it must not hold a reference to this Main.
@@ -193,8 +194,8 @@ public final class MainParticipant: Sendable {
         try await participant.giveBack(push)
     }
 
-    /// Gives a push back that the program never got, also after this Main has stopped, and tries again until the store
-    /// accepts it.
+    /// Gives back a push that the program never received. Tries again until the store accepts it, even after this Main
+    /// has stopped.
     package func letGo(of push: TakenPush) async {
         await participant.letGo(of: push)
     }

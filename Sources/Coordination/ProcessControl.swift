@@ -37,6 +37,6 @@ public enum KillResult: Hashable, Sendable {
     case signalled
     /// The process had already ended.
     case gone
-    /// It could not be done from here, for this reason.
+    /// This process cannot kill the other one, for this reason.
     case impossible(String)
 }

@@ -16,7 +16,7 @@ public protocol Witness: Sendable {
 public protocol WitnessHold: Sendable {
     /// The epochs of the other cores that ran when this one began, in rising order.
     ///
-    /// The core that began first may not have seen the other; the one that began second has.
+    /// Of two cores, the one that began first may not list the other; the one that began second does.
     var others: [Revision] { get }
 
     /// The epochs of the other cores that run now. A process that was just killed may be listed until the system has

@@ -2,11 +2,11 @@ package import CoreAPI
 internal import Platform
 internal import Synchronization
 
-/// The host's part in hand-overs that carry calls. It also keeps each baton, so that a call continues if its old owner
-/// dies before the next owner has the baton.
+/// Keeps a copy of each baton in the host. So a call continues even if its old owner dies before the next owner has
+/// fetched the baton.
 ///
-/// It keeps duplicates until the giver no longer owns and the record is not offered, or until the deadline. It follows
-/// the present state of the group, not events, some of which it may miss.
+/// It keeps duplicates of the descriptors until the deadline, or until the giver no longer owns and the group has no
+/// record of the baton. It depends on the present state of the group, not on single events, some of which it may miss.
 ///
 /// Source: contract C25.
 package final class BatonHost: Sendable {
@@ -21,7 +21,8 @@ package final class BatonHost: Sendable {
         var isOver = false
     }
 
-    /// The number of batons that it keeps at once. A group has one, and briefly a second one that has ended.
+    /// The number of batons that it keeps at once. A group has at most one baton, and for a short time a second one
+    /// that has ended.
     private static let maximumCount = 4
 
     private final class Content: Sendable {

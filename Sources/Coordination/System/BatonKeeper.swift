@@ -5,7 +5,7 @@ internal import Synchronization
 
 extension OpenFile: BatonFile {}
 
-/// Batons travel over sockets in a directory of this user, on one machine.
+/// Moves batons between processes of one machine, over sockets in a directory of this user.
 package struct LocalBatonTransport: BatonTransport {
     /// The time limit for the host to confirm that it keeps a baton too.
     static let hostBound = Duration.milliseconds(250)
@@ -120,7 +120,8 @@ final class BatonKeeper: BatonKeeping {
                 guard BatonMessage.requested(by: text) == epoch, !files.isEmpty else { return nil }
                 return BatonListener.Reply(text: text, files: files)
             },
-            // Closes the last duplicates of this process, if the core has closed its own.
+            // Closes the duplicates of the descriptors. They are the last ones of this process if the core has closed
+            // its own.
             ended: { content.files.withLock { $0 = [] } })
     }
 
@@ -214,10 +215,11 @@ extension FetchedBaton {
                 try OwnedThread.start("sc-baton") {
                     let deadline = ContinuousClock.now + bound
                     var result = Result<FetchedBaton, BatonProblem>.failure(BatonProblem("nothing keeps it"))
-                    // Only a path is a socket of this machine.
+                    // A keeper that begins with `/` is the path of a socket on this machine; the other possible keeper
+                    // is the hub.
                     let paths = record.keepers.filter { $0.hasPrefix("/") }
                     for (number, path) in paths.enumerated() {
-                        // A keeper that is frozen leaves the rest of the time to the next.
+                        // Each keeper gets a part of the time only, so that a frozen one leaves time for the next.
                         let left = ContinuousClock.now.duration(to: deadline)
                         let share = left / (paths.count - number)
                         result = fetchInTime(record, at: path, before: ContinuousClock.now + share, within: bound)

@@ -41,7 +41,7 @@ public struct FileWitness: Witness {
     }
 }
 
-/// A core that runs, as the lock of a byte. Letting go of it ends it.
+/// The registration of a running core: a locked byte of the file. Releasing the last reference unlocks it.
 final class FileWitnessHold: WitnessHold {
     let others: [Revision]
     private let file: OpenFile

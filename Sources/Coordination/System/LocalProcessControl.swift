@@ -30,11 +30,12 @@ public struct LocalProcessControl: ProcessControl {
             case .unknown(let cause): return .impossible("its process cannot be opened (\(cause))")
             }
         }
-        // The pidfd is open: from now on the proof concerns its process, which may have ended and then gets no signal.
+        // The pidfd is open, so the proof is about the process that the pidfd names. If that process has ended, it gets
+        // no signal.
         if let reason = await doubt() {
             return handle.hasEnded || process.isExiting ? .gone : .impossible(reason)
         }
-        // A record can name any process, and no participant of a group is another user's.
+        // All participants of a group run as one user, but a damaged or forged record can name any process.
         if let user = handle.user, user != OwnProcess.user { return .impossible("its process is user \(user)'s") }
         do throws(SystemCallError) {
             return try handle.signal(signal) ? .signalled : .gone

@@ -4,8 +4,8 @@ extension OwnershipLedger {
     /// How long a challenge may be unanswered before the holder counts as silent (contract C6).
     package static let answerBound = Duration.milliseconds(500)
 
-    /// Adds a record and returns the rules that it breaks. The record's content then counts as true, so that one damage
-    /// is reported once.
+    /// Adds a record and returns the rules that it breaks. The ledger then accepts the record's content, so that one
+    /// fault is reported only once.
     package mutating func apply(_ record: TimelineRecord) -> [Violation] {
         let entry = record.entry
         var broken: [Violation] = []
@@ -71,8 +71,8 @@ extension OwnershipLedger {
         var broken: [Violation] = []
         if let owner {
             if let previous = entry.previous, previous.epoch == owner.epoch, previous.end == .sessionEnded {
-                // If another participant acquires and has not recorded that the core at rest was given up, that Main
-                // has ended as well.
+                // If another participant acquires, and no entry says that the core at rest was given up, then the
+                // resting Main has ended as well.
                 if let sleeper = owner.sleeper, sleeper != entry.participant, cores[owner.epoch] != nil {
                     end(session: sleeper)
                 }
@@ -256,7 +256,7 @@ extension OwnershipLedger {
     private mutating func countOverlap(_ entry: TimelineEntry) {
         let seen = [entry.epoch, entry.other].compactMap(\.self).filter(superseded.contains)
         if seen.isEmpty { overlaps += 1 } else { supersededOverlaps += 1 }
-        // A core that was just seen running must stay known.
+        // The witness has just seen this core run, so it must stay among the known ones.
         for epoch in seen { supersede(epoch) }
     }
 
@@ -289,7 +289,7 @@ extension OwnershipLedger {
         self.owner = nil
     }
 
-    /// Returns why the participant of an entry had no right to take from an Executor yet; nil if it had.
+    /// Returns why the take-over from an Executor came too early; nil if it was allowed.
     private func deadlineFailure(for entry: TimelineEntry) -> String? {
         guard let request = requests[entry.participant] else {
             return "Session \(entry.participant) took the core from an Executor without having asked."

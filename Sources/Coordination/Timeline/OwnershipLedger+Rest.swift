@@ -31,8 +31,8 @@ extension OwnershipLedger {
             broken.append(
                 violation(record, "The \(owner.role) of epoch \(owner.epoch), which was \(owner.state), rests"))
         }
-        // A rest past the request of another Main cannot be detected here: a Main that dies while it asks leaves no
-        // entry.
+        // That a Main rested despite another Main's request cannot be detected here, because a Main that dies while it
+        // asks leaves no further entry.
         challenges[owner.epoch] = nil
         owner.sleeper = owner.participant
         owner.participant = entry.participant

@@ -1,6 +1,6 @@
 package import CoreAPI
 
-/// The sum of a timeline's entries: the owner, the cores that run, the requests and the challenges.
+/// The state that results from a timeline's entries: the owner, the running cores, the requests and the challenges.
 ///
 /// A pure value. The checker finds broken rules as it applies the entries, and a checkpoint stores it in place of the
 /// entries that were dropped.
@@ -22,7 +22,7 @@ package struct OwnershipLedger: Hashable {
         var hasLease = false
     }
 
-    /// A point in time for measuring later ones.
+    /// A point in time, from which the time to a later entry is computed.
     package struct Moment: Hashable {
         let at: BootInstant
         let bootID: BootID
@@ -39,7 +39,7 @@ package struct OwnershipLedger: Hashable {
         let bound: Duration
     }
 
-    /// A core that was started: its participant and that one's process.
+    /// A core that was started: its participant, and the process of that participant.
     package struct Core: Hashable {
         package let participant: SessionID
         /// The process, without its start time, which no entry has; nil in a checkpoint of a version that did not store
@@ -47,7 +47,7 @@ package struct OwnershipLedger: Hashable {
         package let process: ProcessIdentity?
     }
 
-    /// How many of the past's sessions and epochs are remembered.
+    /// How many past sessions, and how many past epochs, are remembered.
     package static let memory = 64
 
     package var owner: Owner?

@@ -13,7 +13,7 @@ public struct Timeline: Sendable {
     package static let path = ".sharedcore/timeline"
     /// Selects the entries and the checkpoint.
     package static let prefix: KeyPrefix = ".sharedcore/timeline/"
-    /// The sum of the entries that were dropped.
+    /// The key of the ``TimelineCheckpoint``, which sums up the dropped entries.
     package static let checkpointKey: Key = ".sharedcore/timeline/checkpoint"
 
     let store: any SharedStore
@@ -109,7 +109,7 @@ extension Timeline {
     @discardableResult
     package func trim() async throws(SharedCoreError) -> Bool {
         let snapshot = try await store.list(Self.prefix)
-        // Almost always: then no entry has to be read.
+        // The timeline is almost always short enough, so the entries themselves need not be decoded.
         guard snapshot.entries.count > capacity, let transaction = trimming(TimelineHistory(snapshot)) else {
             return false
         }
@@ -148,14 +148,14 @@ package struct TimelinePage: Hashable, Sendable {
     package fileprivate(set) var records: [TimelineRecord]
     /// The revision at which the next page begins; nil if this is the last one.
     package fileprivate(set) var next: Revision?
-    /// All that stood when this was read.
+    /// The whole history at the revision of the read.
     package let history: TimelineHistory
 }
 
 /// The last ownership, kept after its holder has ended so that the next owner can record how it ended.
 ///
-/// It is stored under one key, which each acquisition and each release writes. While it is open, its revision is the
-/// epoch. If it is open and there is no owner, the ownership ended with its session.
+/// It is stored under one key, which each acquisition and each release writes. Until the release, its revision is the
+/// epoch. If it is not released and there is no owner, the ownership ended with its session.
 package struct Tenure: Hashable, Sendable {
     /// The key of the record.
     package static let key: Key = ".sharedcore/tenure"

@@ -10,7 +10,7 @@ public struct TimelineEntry: Hashable, Sendable {
 
     /// The kind of event.
     public var kind: Kind
-    /// The participant that did it.
+    /// The participant that caused the event and wrote the entry.
     public var participant: SessionID
     /// Its process.
     public var pid: Int32
@@ -20,7 +20,8 @@ public struct TimelineEntry: Hashable, Sendable {
     public var name: String
     /// The epoch of the participant's own ownership; nil when it has none.
     ///
-    /// For an acquisition it is the revision of the entry's own commit: leave it nil when writing, reading sets it.
+    /// For an acquisition the epoch is the revision of the entry's own commit: leave it nil when you write the entry;
+    /// reading fills it in.
     public var epoch: Revision?
     /// The epoch of the other ownership concerned: the one that was asked, challenged, killed, or seen running.
     public var other: Revision?
@@ -94,9 +95,9 @@ extension TimelineEntry {
         case coreStarted = 10
         /// The core has stopped.
         case coreStopped = 11
-        /// The core did not stop within its bound and was left to itself.
+        /// The core did not stop in time, and the ownership was released although the core may still run.
         case coreGivenUp = 12
-        /// The witness saw another core run (``TimelineEntry/other``), which it should not have.
+        /// The witness saw another core run (``TimelineEntry/other``), although only one core may run.
         case overlap = 13
         /// The witness saw a core run (``TimelineEntry/other``) after it was fenced or given up, or after its session,
         /// which had a lease, had ended.
@@ -118,7 +119,8 @@ extension TimelineEntry {
         case woken = 22
         /// The Main owns for itself again, under its epoch.
         case resumed = 23
-        /// A person had something done through the participant, such as by a command; the reason names the user and the act.
+        /// A user did something through the participant, for example with a command. The reason names the user and the
+        /// action.
         case operated = 24
         /// The owner gave a baton with its release; the reason says of what kind and size.
         case batonOffered = 30
@@ -267,7 +269,8 @@ extension TimelineEntry {
     init(decoding bytes: [UInt8]) throws(ByteCodingError) {
         var reader = ByteReader(bytes)
         guard try reader.byte() == Self.version else { throw .malformed }
-        // Another layout has another version, so that the fields of a later kind can be read.
+        // A later release may add kinds, but not change the layout without a new version, so the fields of an unknown
+        // kind can be read.
         kind = Kind(rawValue: try reader.byte()) ?? .unknown
         participant = SessionID(rawValue: try reader.integer())
         pid = Int32(bitPattern: try reader.halfWord())

@@ -105,7 +105,7 @@ public struct TimelineRecord: Hashable, Sendable {
         self.entry = entry
     }
 
-    /// The reason why an entry is not a record.
+    /// The reason why an entry cannot be read as a record.
     struct Damage: Error {
         let violation: Violation
     }
@@ -132,7 +132,7 @@ extension TimelineEntry.Kind {
     package var isAcquisition: Bool { self == .acquired || self == .tookOver }
 }
 
-/// The sum of the entries that were dropped from a timeline.
+/// Sums up the entries that were dropped from a timeline.
 public struct TimelineCheckpoint: Hashable, Sendable {
     /// The entries up to and with this commit were dropped.
     public let through: Revision
