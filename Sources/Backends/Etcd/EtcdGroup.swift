@@ -73,7 +73,7 @@
                 } catch {
                     result = .failure(error)
                 }
-                // The caller does not wait any more.
+                // The caller no longer waits, so close the group that was opened too late.
                 if !outcome.fulfil(result), case .success(let late) = result { await late.close() }
             }
             let timer = Task {
@@ -83,7 +83,8 @@
                 joining.cancel()
             }
             defer { timer.cancel() }
-            // Others of this process may wait for the same load of the group, so a cancellation does not end that.
+            // Other participants of this process may wait for the same load of the group, so a cancelled caller does
+            // not stop it.
             let result = await withTaskCancellationHandler {
                 await outcome.value()
             } onCancel: {
@@ -154,7 +155,7 @@
             }
             guard layout == Keyspace.layoutVersion else { throw .unknownLayout }
             var state = load.state
-            // The end of a lease removes the session's keys, so all sessions here are alive.
+            // The end of a lease removes the session's keys, so all sessions in this state are alive.
             state.removeOver([], at: options.clock.now())
             return try GroupView(
                 state, as: .reader(description, in: .current, at: options.clock), capabilities: promises(of: options),
@@ -195,7 +196,7 @@
         public func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
             try await within(leasedSession.commits) { () throws(SharedCoreError) in
                 guard !Task.isCancelled else { throw .cancelled("commit") }
-                // Without space, due entries stay, and the request is evaluated nevertheless.
+                // If the cluster has no space, expired entries cannot be removed. Evaluate the request nevertheless.
                 try await self.removeDue { $0 == .storageFull }
                 do throws(SharedCoreError) {
                     try self.checkLimits(of: transaction)
@@ -246,7 +247,7 @@
             // If the cluster is unreachable, the close does not wait for it.
             let isOver = await leasedSession.leave(feed, releasing: false)
             if !isOver { leasedSession.commits.cancelAll() }
-            // The commits learn their outcome from the feed.
+            // Keep the feed until the pending commits have learnt their outcome from it.
             let (feed, leasedSession) = (feed, leasedSession)
             guard !leasedSession.commits.isEmpty else { return feed.cluster.feeds.release(feed) }
             Task {

@@ -22,8 +22,8 @@
         private let content: Mutex<Content>
 
         private struct Content {
-            /// The revision of the last write of the session's key. Every request compares it, so that writing the key
-            /// again fences the requests that are still on their way.
+            /// The revision of the last write of the session's key. Every request compares this revision. So another
+            /// write of the key makes all requests fail that have not arrived yet.
             var stamp: Int64
             var lastDelivery: UInt64 = 0
             /// The numbers of the requests with kept results, the oldest first.
@@ -99,7 +99,8 @@
             let confirmation = LeaseConfirmation(.seconds(max(1, grant.ttl)), at: began)
             _ = Self.descriptors
             let socket = SessionSocket(named: Self.socketName(ofLease: grant.id))
-            // The lease is kept alive from the start: several members in turn may fail to take the session.
+            // Renew the lease from the start, because opening the session may take longer than the lease if several
+            // members fail in turn.
             if !EtcdDefect.lateRenewal.isPresent { cluster.leases.add(grant.id, confirmation, socket: socket) }
             do throws(SharedCoreError) {
                 let record = SessionRecord(description, clock: feed.clock)
@@ -142,8 +143,8 @@
         /// Ends a lease; one that cannot be ended now expires.
         @discardableResult
         static func revoke(_ lease: Int64, on cluster: Cluster) async -> Bool {
-            // Runs in a task of its own, which a cancelled caller does not cancel: the session is over when this
-            // returns, if the cluster answers.
+            // A separate task, which is not cancelled with the caller. So the session is over when this returns, if the
+            // cluster answers.
             await Task {
                 do throws(EtcdFailure) {
                     _ = try await cluster.persist(timeout: .seconds(3)) { connection, options in

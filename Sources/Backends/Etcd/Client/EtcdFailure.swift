@@ -2,13 +2,14 @@
     internal import CoreAPI
     internal import GRPCCore
 
-    /// The reason why a call to a cluster failed, by what is known of its effect.
+    /// Why a call to a cluster failed. The cases distinguish whether the call can have taken effect.
     enum EtcdFailure: Error {
         /// The call was refused and had no effect.
         case refused(SharedCoreError)
         /// The call's lease is over; it had no effect.
         case leaseEnded
-        /// The cluster's space is used up. A commit may have taken effect nevertheless: the one that used it up has.
+        /// The cluster's space is used up. A commit may have taken effect nevertheless: the commit that uses up the
+        /// space is executed, and is answered with this error as well.
         case full(String)
         /// The requested revision lies before the oldest one that the cluster keeps.
         case compacted

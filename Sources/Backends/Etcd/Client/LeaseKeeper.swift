@@ -16,11 +16,12 @@
         private struct Content {
             var leases: [Int64: Lease] = [:]
             var task: Task<Void, Never>?
-            /// The pause between two turns, and the time within which the next one must begin.
+            /// The pause between two turns. A turn renews all leases once.
             var pause: Task<Void, Never>?
             var turnTime = Duration.zero
 
-            /// Six turns fit into the shortest lease: its participant may doubt it after two thirds of its duration.
+            /// Six turns fit into the shortest lease, because a participant stops its core if its lease was not renewed
+            /// for two thirds of the duration.
             var nextTurnTime: Duration {
                 let shortest = leases.values.lazy.map(\.confirmation.duration).min()
                 return min((shortest ?? LeaseKeeper.longestPause) / 6, LeaseKeeper.longestPause)
@@ -31,8 +32,8 @@
         private static let longestPause = Duration.seconds(3)
         private static let longestWait = Duration.seconds(1)
         private static let shortestPause = Duration.milliseconds(50)
-        /// How many leases one call keeps alive: a member that is not the leader forwards them to it one after the
-        /// other.
+        /// How many leases one call renews. A member that is not the leader forwards the renewals of a call to the
+        /// leader one after another.
         private static let callSize = 100
 
         private let content = Mutex(Content())
@@ -137,8 +138,8 @@
         }
     }
 
-    /// The time at which a lease was last confirmed: the cluster had it when the latest call that renewed it began, or
-    /// later.
+    /// When a lease was last confirmed. The time is that at which the latest successful renewal was sent, so the lease
+    /// cannot end before a full duration from then.
     ///
     /// Source: contract L5.
     final class LeaseConfirmation: Sendable {

@@ -90,7 +90,8 @@
         }
     }
 
-    /// The reason why a connection could not be secured: the transport only reports that it was closed.
+    /// Records why a TLS connection could not be set up, because the transport reports only that the connection was
+    /// closed.
     final class SecurityNote: Sendable {
         private let content = Mutex<String?>(nil)
 
@@ -121,7 +122,8 @@
             }
 
             func errorCaught(context: ChannelHandlerContext, error: any Error) {
-                // A secured connection ends for another reason, such as the end of the member.
+                // Only before the connection is secured. An error after that has another cause, such as the end of the
+                // member.
                 if !isSecured { note.content.withLock { $0 = "\(error)" } }
                 context.fireErrorCaught(error)
             }
@@ -143,7 +145,7 @@
         private static let acknowledged: UInt8 = 1
 
         private var received = ByteBuffer()
-        /// The bytes of the present frame that are still to come and pass.
+        /// The number of bytes of the present frame that have not arrived yet and are passed on unchanged.
         private var rest = 0
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -167,7 +169,7 @@
                 if type == Self.ping, flags & Self.acknowledged == 0, high == 0, low == 8 {
                     guard var answer = received.readSlice(length: Self.pingByteCount) else { break }
                     answer.setInteger(flags | Self.acknowledged, at: answer.readerIndex + 4)
-                    // Frames are written whole on this event loop, so it comes between two of them.
+                    // Whole frames are written on this event loop, so the answer is sent between two frames.
                     context.writeAndFlush(wrapOutboundOut(answer), promise: nil)
                 } else if var header = received.readSlice(length: Self.headerByteCount) {
                     rest = Int(high) << 16 | Int(low)

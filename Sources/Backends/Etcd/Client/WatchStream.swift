@@ -25,7 +25,7 @@
             var listeners: [Int64: any WatchListener] = [:]
             /// The listeners with a confirmed watch.
             var confirmed: Set<Int64> = []
-            /// The events of revisions that are not complete yet.
+            /// The events of revisions whose other events have not arrived yet, by the id of the watch.
             var parts: [Int64: [Mvccpb_Event]] = [:]
             var lastID: Int64 = 0
             var requests: AsyncStream<Etcdserverpb_WatchRequest>.Continuation?
@@ -43,7 +43,7 @@
                     await self.run(on: member)
                     guard !Task.isCancelled else { return }
                     cluster?.leave(member)
-                    // A stream that breaks at once is not retried at once.
+                    // If a stream broke within a second, wait before the next one is opened.
                     if began.duration(to: .now) < .seconds(1) { try? await Task.sleep(for: .milliseconds(100)) }
                 }
             }
@@ -88,8 +88,8 @@
                     $0.rangeEnd = listener.range.upperBound.bytes
                     $0.startRevision = listener.nextRevision
                     $0.watchID = id
-                    // Missed events arrive in parts of at most a request's size, not in one message that is too large
-                    // for the receiver.
+                    // The server splits missed events into messages of the size of a request at most. A single message
+                    // could be too large for the receiver.
                     $0.fragment = true
                 }
             }
@@ -127,8 +127,8 @@
             content.withLock { $0.requests = nil }
         }
 
-        /// Handles a refusal without a watch id, after which the server reads no more requests on this stream: the
-        /// refused watch is an unconfirmed one.
+        /// Handles a refusal without a watch id. The refused watch is one that was not confirmed yet. The server reads
+        /// no further requests on this stream.
         private func deny(_ reason: String) {
             let (denied, stream) = content.withLock { content in
                 let denied = content.listeners.filter { !content.confirmed.contains($0.key) }
@@ -161,12 +161,12 @@
             }
         }
 
-        /// Returns the events of a message together with earlier ones of its first revision, without its last revision
-        /// if more events of that may follow.
+        /// Returns the events of complete revisions: those of a message, together with events of its first revision
+        /// that came in an earlier message. Keeps the events of the last revision if more of them may follow.
         private func whole(_ message: Etcdserverpb_WatchResponse) -> [Mvccpb_Event] {
             if EtcdDefect.tornFragments.isPresent { return message.events }
             return content.withLock { content in
-                // The listener may have been removed meanwhile, and its stored events would never be fetched.
+                // The listener may have been removed. Then keep no events for it, because they would never be fetched.
                 guard content.listeners[message.watchID] != nil else { return [] }
                 let earlier = content.parts.removeValue(forKey: message.watchID)
                 var events = earlier.map { $0 + message.events } ?? message.events

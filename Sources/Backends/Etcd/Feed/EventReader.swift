@@ -13,11 +13,13 @@
             let effect: Effect
             /// The lease that has ended with it.
             var endedLease: Int64?
-            /// The sender's number for it; nil for a revision that no participant committed.
+            /// The number by which the sender identifies the request, and its result; nil for a revision that no
+            /// participant committed.
             var delivery: (session: SessionID, number: UInt64, commit: Commit)?
-            /// The keys that were created again but that etcd reports as changed.
+            /// The keys of entries that were removed and created again in one transaction, which etcd reports as
+            /// changes.
             var madeAgain: [Key] = []
-            /// The keys for which such a creation is no longer recorded.
+            /// The keys whose record of such a creation was removed.
             var forgotten: [Key] = []
             /// The numbers of further posts of a name in one commit.
             var extras: [NotificationName: UInt64] = [:]
@@ -47,7 +49,8 @@
                         body: .committed(SessionID(rawValue: 0), requestNumber: nil, operations)),
                     forgotten: parts.forgotten)
             }
-            // An event that is received has taken effect: a duration that begins now never ends early.
+            // The commit of a received event precedes this moment, so a lifetime that is counted from now never ends
+            // early.
             let time = clock.now()
             switch head.kind {
             case .opened:
@@ -74,7 +77,8 @@
             var opened: (lease: Int64, record: SessionRecord)?
             var endedLease: Int64?
             var madeAgain: Set<Key> = []
-            /// Only a participant that opens the group removes creations, in a transaction that writes no head.
+            /// Only a participant that opens the group removes the records of creations, in a transaction that does not
+            /// write the head.
             var forgotten: [Key] = []
             var extras: [NotificationName: UInt64] = [:]
             private var states: [NotificationName: UInt64] = [:]

@@ -21,9 +21,10 @@
             var sessions: [Int64: SessionID]
             var madeAgain: [Key: Revision]
             var extras: [NotificationName: (value: UInt64, revision: Int64)]
-            /// The outcomes of requests that their senders have not received yet.
+            /// The outcomes of requests whose senders have not fetched them yet; nil for a request that has not been
+            /// seen.
             var deliveries: [Delivery: Commit?] = [:]
-            /// Increased when the state was read again, so that some deliveries may have been missed.
+            /// Increases each time that the state is read anew. Commits may have been missed then.
             var generation = 0
             var watch: Int64?
             var failure: SharedCoreError?
@@ -92,7 +93,7 @@
             let present = try await past.catchUp()
             let former = past.replica.change { state -> StoreState in
                 if state.revision < present {
-                    // There were no changes in this group up to there.
+                    // The group has no further changes up to this revision.
                     state.apply(
                         Effect(
                             revision: present, time: clock.now(),
@@ -208,8 +209,9 @@
 
         /// Brings the replica to the group's present revision, or further.
         ///
-        /// Every commit and every opening writes the head; the end of a session's lease does not. So there are two
-        /// signs: the head's revision, and how many of the sessions that were open then are left.
+        /// Every commit and every opening writes the head; the end of a session's lease does not. So two values show
+        /// whether the replica is current: the head's revision, and how many of the sessions that the replica knows
+        /// still exist.
         ///
         /// - Returns: A revision up to which everything is reflected.
         @discardableResult
@@ -221,7 +223,8 @@
             return try await catchUp(with: answer, until: end)
         }
 
-        /// Brings the replica to the group's revision at an answer of the cluster, which begins with the two signs.
+        /// Brings the replica to the group's revision at an answer of the cluster. The answer begins with the head and
+        /// the count of sessions.
         @discardableResult
         func catchUp(
             with answer: Etcdserverpb_TxnResponse, until end: ContinuousClock.Instant
@@ -249,7 +252,7 @@
         func endDead() async {
             let own = ProcessIdentity.current
             let sessions = replica.read { state in
-                // One process may have many sessions. This process is alive.
+                // Group the sessions by process, because one process may have many. Skip this process, which is alive.
                 state.sessions.values.reduce(into: [ProcessIdentity: [Int64]]()) { sessions, known in
                     let process = known.session.process
                     guard process.bootID == own.bootID, process != own,

@@ -32,7 +32,7 @@
                     }
                     waiters[id] = Waiter(condition: condition, continuation: continuation, timer: timer)
                 }
-                // It may have come to hold before the waiter was there to be found.
+                // The condition may have become true before this waiter was registered.
                 if look(condition) { remove(id)?.resume(returning: true) }
                 return nil
             } leave: {

@@ -32,7 +32,8 @@
                     let knowledge = FoundKeys(answer.responses)
                     found = knowledge
                     if let outcome = try await self.judge(knowledge, of: transaction, guards) {
-                        // The replica must reflect the state that a refusal reports.
+                        // A refusal reports state of the cluster, so the replica must have reached that state before
+                        // the caller gets it.
                         try await catchUp(with: answer)
                         return outcome
                     }
@@ -42,7 +43,7 @@
                     case .leaseEnded: throw .sessionEnded(session.id)
                     case .compacted: throw error.harmless(at: "commit")
                     case .full:
-                        // A server that runs out of space with this request may have executed it nevertheless.
+                        // The server may have executed the request although it reports that its space is used up.
                         guard let commit = try await find(delivery, since: generation) else {
                             throw error.harmless(at: "commit")
                         }
@@ -128,7 +129,8 @@
             let nothing = number == nil ? [.get(keys.head)] : ending(changed: false)
             guard !removed.isEmpty else { return nothing }
             let all = Etcdserverpb_RequestOp.grouped(changes + ending(changed: true))
-            // More keys than can be read first are removed at once; the answer has the numbers of removed keys.
+            // If the transaction removes too many keys to read them first, remove them in one step. The answer says how
+            // many keys were removed.
             guard removed.count <= Self.removalsLookedAt else { return all }
             return [.transaction(if: removed.map { .empty($0) }, then: nothing, else: all)]
         }
@@ -174,12 +176,12 @@
             if plan.alwaysChanges { return Commit(revision: Revision(etcd: answer.header.revision), changed: true) }
             let removalCount = plan.removed(in: feed.keys).count
             if removalCount > Self.removalsLookedAt {
-                // These are the requested removals; the removals of results that are no longer kept come after them.
+                // The first counts belong to the requested removals. The removals of old results follow.
                 let removed = answer.responses.flatMap(\.removedCounts).prefix(removalCount)
                 return Commit(revision: Revision(etcd: answer.header.revision), changed: removed.contains { $0 > 0 })
             }
             let inner = answer.responses.first
-            // None of the keys to remove existed, or none was to be removed.
+            // No key was to be removed, or none of them existed.
             let unchanged: [Etcdserverpb_ResponseOp]
             if case .responseTxn(let transaction)? = inner?.response {
                 if !transaction.succeeded {
@@ -202,7 +204,7 @@
             } catch {
                 cause = "\(error)"
             }
-            // The caller has closed the group, so no reader is left.
+            // The caller has closed the group, so no read can follow that would need the replica.
             if isClosing { return .committed(commit) }
             throw .refused(
                 SharedCoreError(
@@ -250,7 +252,7 @@
             return outcome
         }
 
-        /// Evaluates a request that took no effect; returns nil if it must be repeated.
+        /// Determines why a request took no effect; returns nil if it must be repeated.
         private func judge(
             _ found: FoundKeys, of transaction: Transaction, _ guards: GuardPlan
         ) async throws(EtcdFailure) -> RequestOutcome? {

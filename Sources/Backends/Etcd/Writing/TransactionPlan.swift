@@ -10,7 +10,7 @@
             case delete(Key)
             case deletePrefix(KeyPrefix)
             case post(NotificationName, count: UInt64, state: UInt64?)
-            /// Undone by a later removal of its prefix.
+            /// The operation has no effect, because a later one removes its prefix.
             case nothing
         }
 
