@@ -26,7 +26,7 @@ extension FileGroup: QuietWatching {
     }
 
     private func find(_ key: Key, _ consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
-        // Tried first without the cost of an async call.
+        // Try a synchronous read first, which saves the cost of an async call.
         if case .value(let stored) = try local.look(
             consistency,
             { state throws(SharedCoreError) in
@@ -184,7 +184,7 @@ extension FileGroup: QuietWatching {
     }
 }
 
-/// The entries of the state that have ended, although a read-only handle cannot record their end: expired entries, and
+/// Finds the entries that a read-only handle must leave out although it cannot record their end: expired entries, and
 /// those that live with a session of an ended process.
 private struct OverForReader {
     private let local: LocalGroup

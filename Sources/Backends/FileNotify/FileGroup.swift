@@ -22,20 +22,21 @@ public final class FileGroup: SharedGroup {
             limits: promised.limits, wakeUp: local.wakeUp)
     }
 
-    /// The threads that listen to the wake channels: a delivery changes threads once instead of twice. Nil for a group
-    /// that does not listen to them, see ``capabilities``, and when the system has no thread or descriptor left for it.
+    /// The threads that listen to the wake channels, so that a delivery needs one change of threads instead of two. Nil
+    /// if the group does not use wake channels (see ``capabilities``), or if the system has no thread or descriptor
+    /// left.
     public var deliveryExecutor: (any TaskExecutor)? {
         guard case .wakeChannels = local.wakeUpSource else { return nil }
         return (try? NotificationService.shared())?.preferredExecutor()
     }
 
-    /// Larger values are left in the journal.
+    /// Values beyond this size are read from the journal.
     public var residentValueByteCount: Int? { ExternalValues.defaultThreshold }
 
     let local: LocalGroup
     let handle: GroupHandle
     let promised: Capabilities
-    /// The byte that the participant holds locked; nil for a reader.
+    /// The offset of the byte in the file `sessions` that this participant keeps locked; nil for a reader.
     private let lockedByte: Int?
 
     private init(
@@ -198,7 +199,7 @@ public final class FileGroup: SharedGroup {
             _ = try GroupDirectory.secureDirectory(directory, access: .readOnly)
             return true
         } catch {
-            // The code is also that of a process without a free descriptor.
+            // A process without a free descriptor gets the same error code, so check the path itself.
             return error.code != .unavailable || FileStatus.exists(directory)
         }
     }

@@ -42,10 +42,10 @@ extension FileGroupOptions {
         /// Reads only. The handle has no session in the order, is not among the group's sessions and writes to no file,
         /// so a user with read permission on the directory and its files is enough.
         ///
-        /// Apart from writing, the handle lacks three things. No process can wake it, so it polls at an interval, see
-        /// ``Capabilities/wakeUp``. It cannot record the end of a dead participant's session or the expiry of an entry,
-        /// so its watches receive those after a participant has recorded them. It cannot open a group that no
-        /// participant has opened since the machine was started.
+        /// The handle cannot write, and it has three further limitations. No process can wake it, so it polls at an
+        /// interval, see ``Capabilities/wakeUp``. It cannot record the end of a dead participant's session or the
+        /// expiry of an entry, so its watches receive those after a participant has recorded them. It cannot open a
+        /// group that no participant has opened since the machine was started.
         case readOnly
     }
 }

@@ -6,8 +6,8 @@ extension FileGroup {
     /// Replaces the content of a group by that of a backup. Creates the group if there is none. Blocks.
     ///
     /// The group goes on in a new incarnation. Its revisions lie above all that were handed out before, in this
-    /// directory or in another one where the backup was restored at another second: a request that was refused or
-    /// fenced stays so. Sessions, and the entries that lived with them, are removed.
+    /// directory or in another one where the backup was restored at another second: so a request that was refused or
+    /// fenced cannot succeed after the restoration. Sessions, and the entries that lived with them, are removed.
     ///
     /// - Throws: `corrupt` when the backup is not whole, `unavailable` while a participant has the group open,
     ///   `storageFull` when the disk has no space for the backup beside the present content, with the space that a
@@ -35,10 +35,11 @@ extension FileGroup {
             let floor = try start.journal()
             FailPoint.hit("restore.beforeRecords")
             present = try start.survivingState(from: floor)
-            // The commit word is read before this check: a process that joins from now on changes it.
+            // The commit word was read before this check. A process that joins after the check changes the word, and
+            // the restoration then fails.
             guard try !start.isOpen() else { throw busy(path) }
             let last = present.position.journal
-            // Otherwise a part of the published records would be sealed as the whole.
+            // Otherwise the seal would cut off published records.
             guard present.word.tail <= present.position.offset else {
                 throw SharedCoreError(
                     .corrupt, "The journal is damaged at byte \(present.position.offset).", at: last.file.path)
@@ -73,7 +74,8 @@ extension FileGroup {
                 at: path,
                 cause: error.message)
         }
-        // False if a process joined after the check and wrote to the journal: the group stays that process's.
+        // `beginIncarnation` returns false if a process has joined after the check and has written to the journal. The
+        // group then stays as it is.
         guard isBegun else { throw busy(path) }
         return GroupSummary(state)
     }

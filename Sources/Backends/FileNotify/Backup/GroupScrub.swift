@@ -6,8 +6,8 @@ internal import StoreEngine
 /// Reads all records of a group's files from the disk, and proves each by its checksum: the snapshot, the commits
 /// since, and the values in them. Nothing is changed, and the group's processes go on.
 ///
-/// A process reads the records that it needs, mostly from the system's cache, and keeps small values in memory, so
-/// damage may be on the disk for long before any process reads it.
+/// Running processes do not detect such damage for a long time: they read few records, mostly from the kernel's page
+/// cache, and keep small values in memory.
 package struct GroupScrub: Sendable {
     /// The number of journals that were read, from the floor on.
     package private(set) var journalCount = 0
@@ -49,15 +49,15 @@ package struct GroupScrub: Sendable {
                 journalCount += 1
                 if !isPastCache { self.isPastCache = false }
             } catch {
-                // It was replaced meanwhile, and has freed its space.
+                // A compaction has replaced this journal meanwhile and freed its space, so skip it.
                 guard try Self.floor(in: directory) <= generation else { continue }
                 throw error
             }
         }
     }
 
-    /// Returns the journals through which the group is read now: from the floor on, each goes on where the one before
-    /// it was ended.
+    /// Returns the journals from which the group is read now: the one at the floor, and each following one, which
+    /// begins where the one before it was sealed.
     private static func generations(in directory: Directory) throws(SharedCoreError) -> Range<UInt64> {
         while true {
             let floor = try floor(in: directory)

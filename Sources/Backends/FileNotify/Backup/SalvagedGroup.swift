@@ -2,8 +2,8 @@ package import CoreAPI
 internal import Platform
 internal import StoreEngine
 
-/// The newest state that a directory's files prove, also after damage. Nothing in the directory is changed, and other
-/// processes may write there meanwhile.
+/// The newest state that can be read from a directory's files and proven by checksums, also after damage. Nothing in
+/// the directory is changed, and other processes may write there meanwhile.
 ///
 /// The files may be those of a group in use, of a backup, of a copy of either, or the remains on a damaged disk; also
 /// those of an earlier version of the layout.
@@ -68,8 +68,8 @@ package struct SalvagedGroup: Sendable {
         }
     }
 
-    /// Returns whether the group's processes have replaced a journal since, or begun another one, which may hold the
-    /// missing records.
+    /// Returns whether the group's processes have replaced a journal since the files were listed, or begun a new one,
+    /// in which the missing records may be.
     private static func hasMoved(from floor: UInt64, _ newest: UInt64?, in directory: Directory) -> Bool {
         var reader = Reader(directory: directory)
         return reader.floor() > floor || (try? GroupDirectory.generations(in: directory))?.last != newest
@@ -109,7 +109,7 @@ package struct SalvagedGroup: Sendable {
             do throws(SystemCallError) {
                 file = try OpenFile(name, in: directory, .read)
             } catch {
-                // Removed since the names were read, as journals are that a newer one has replaced.
+                // A missing file is no finding: a journal is removed when a newer one has replaced it.
                 if !error.isAbsent { findings.append("\(name) cannot be opened: \(error.reason).") }
                 return
             }
@@ -176,8 +176,9 @@ package struct SalvagedGroup: Sendable {
                 at: directory.path)
         }
 
-        /// Returns whether something may have been committed behind a sealed journal. If no process has moved to the
-        /// next one, the process that sealed it was ended before it gave that one its name, or is about to do so.
+        /// Returns whether something may have been committed behind a sealed journal. If no process has moved to a next
+        /// journal, then the process that sealed this one has ended before it named the next journal, or is about to
+        /// name it.
         private func mayBeSucceeded(_ journal: Journal) -> Bool {
             // Earlier versions do not record it.
             journal.header.framing == .plain || journal.isSucceeded

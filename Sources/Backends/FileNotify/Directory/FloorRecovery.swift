@@ -4,9 +4,9 @@ internal import Platform
 /// Finds the journal from which a group is to be read when the file `sessions`, which names the journal, is missing or
 /// names none.
 ///
-/// It is the newest journal with a whole snapshot: those after it continue it, and their checksums prove them. A group
-/// is recovered only when no process has a journal open: such a process holds its session's byte in the missing file,
-/// where a joining process could not see it.
+/// It is the newest journal with a whole snapshot. The journals after it continue it, and their checksums prove that. A
+/// group is recovered only when no process has a journal open: such a process holds its session's byte in the missing
+/// file, where a joining process could not see it.
 struct FloorRecovery {
     let directory: Directory
 

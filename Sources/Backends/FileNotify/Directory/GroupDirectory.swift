@@ -12,7 +12,7 @@ final class GroupDirectory: Sendable {
     let fileSystem: FileSystemKind
 
     /// The number of times that the floor is read again when its journal is missing, before the group counts as
-    /// damaged. Each time means that a whole compaction has completed meanwhile.
+    /// damaged. Each attempt fails only if a whole compaction has completed meanwhile.
     private static let floorAttempts = 100
 
     /// Opens the directory of a group. Creates a missing one if `access` allows it.
@@ -98,12 +98,12 @@ final class GroupDirectory: Sendable {
     /// process has created it yet.
     func successor(of journal: Journal) throws(SharedCoreError) -> Journal? {
         let next = journal.generation + 1
-        // Read before the lookup: it is set by processes that have found the next journal, so the lookup finds it too,
-        // unless it was removed.
+        // Read the flag before the lookup. A process sets it after it has found the next journal, so the lookup must
+        // find that journal too, unless it was removed.
         let isSucceeded = journal.isSucceeded
         let found = try self.journal(next)
-        // Read after opening: a journal below the floor may be a late one, placed by a process that was stopped for
-        // long, when the true one of that number had been removed.
+        // Read the floor after the journal was opened. A process that was stopped for long may have placed this journal
+        // after the true one of that number had been removed; it is then below the floor.
         let floor = page.floor
         if let found, floor <= next {
             journal.noteSuccessor()
@@ -155,13 +155,13 @@ final class GroupDirectory: Sendable {
             name.hasPrefix("journal-") && UInt64(name.dropFirst("journal-".count)).map { $0 < floor } == true
         }
         JournalBuilder.removeUnfinished(in: directory)
-        // Another process may have raised the floor a moment ago: without power, the group would be read from the
-        // journals that are removed here. The journal that the floor names has to be there: a floor raised by damage
-        // would remove everything.
+        // Another process may have raised the floor just now. If the floor is not on the disk before a loss of power,
+        // the group is read from the journals that are removed here, so sync it first. Also check that the journal of
+        // the floor exists: a floor that is high because of damage would remove everything.
         guard !journals.isEmpty, (try? floorJournal()) != nil, (try? page.synchronize()) != nil else { return }
         for name in journals {
-            // A stopped or slow process may have it open, which would keep its space. Such a process continues at the
-            // floor.
+            // Free the file's space: a stopped or slow process that has the file open would keep it. Such a process
+            // continues at the floor.
             if !Defect.heldSpace.isPresent, let file = try? OpenFile(name, in: directory, .write),
                 let size = try? file.presence().byteCount
             {

@@ -162,7 +162,7 @@ final class GroupPage: Sendable {
     func signal(_ wakeChannels: WakeChannels) {
         guard !Defect.silentSignals.isPresent else { return }
         let words = wakeChannels.intersection(interest(of: .atChannels)).indices.map(Word.channel)
-        // All are changed before the first wake: a thread that sleeps for several is woken once.
+        // Change all words before the first wake, so that a thread that sleeps for several words is woken once.
         for word in words { page.change(at: word) }
         for word in words { page.wake(at: word) }
         let atGroup = wakeChannels.intersection(interest(of: .atGroup))
@@ -179,7 +179,8 @@ final class GroupPage: Sendable {
     /// A thread that wakes by this sets its bits before it reads the tail, so a commit in between is seen.
     func renewSignalInterest() {
         for index in interest(of: .atChannels).indices {
-            // One after the other: if this process is killed, the bit of one channel is missing.
+            // Clear and signal one channel after another: if this process is killed in between, only one channel lacks
+            // its bit.
             page.remove(WakeChannels(index: index), at: Word.channelInterest)
             page.change(at: Word.channel(index))
             page.wake(at: Word.channel(index))
@@ -255,14 +256,15 @@ final class GroupPage: Sendable {
             page.store(magic, at: Word.magic)
             page.store(JournalHeader.layoutVersion, at: Word.version)
             page.store(floor, at: Word.floor)
-            // A loss of power may keep the name and lose the content, so the content is synced first.
+            // Sync the content before the file gets its name: a loss of power may otherwise keep the name without the
+            // content.
             try new.synchronizeContent()
             guard let name else { return try new.link(as: fileName, in: directory) ? new : nil }
             if try directory.rename(name, toFree: fileName) { return new }
             try directory.remove(name)
         } catch {
             if let name { _ = try? directory.remove(name) }
-            // A process that cleans up has removed it: then there is a group already.
+            // Another process has removed the unfinished file as left over, so the group's file exists already.
             guard error.isAbsent else { throw error }
         }
         return nil

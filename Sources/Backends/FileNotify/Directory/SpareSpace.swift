@@ -1,14 +1,15 @@
 internal import Platform
 
-/// The space of more journals, kept as a file of its own, so that on a full disk a frozen writer can be passed over and
-/// a compaction can then free space (contract S10, S15). If the file system has no inode for another file, the spare
-/// file provides the inode of one more journal.
+/// A file that reserves the space of further journals. With it, on a full disk, processes can still continue in a new
+/// journal without a frozen writer, and then free space by a compaction (contract S10, S15). If the file system has no
+/// inode for another file, the spare file provides the inode of one more journal.
 enum SpareSpace {
     static let fileName = "spare"
     /// The space of a journal beyond its snapshot and what is kept for endings.
     static let leastContentByteCount = 64 << 10
 
-    /// The bytes that participants and owners may add to a snapshot when there is no more space for content.
+    /// How many bytes the records of participants and owners may add to a snapshot when there is no space left for
+    /// content.
     static let coordinationByteCount = 96 << 10
 
     /// The step, in bytes, by which the request is reduced where the disk has less.
@@ -19,12 +20,13 @@ enum SpareSpace {
         JournalHeader.byteCount + snapshotByteCount + Journal.reserveByteCount
     }
 
-    /// Returns the same, and the space of a journal without a snapshot before it.
+    /// Returns the space of ``compaction(of:)``, and of one more journal without a snapshot.
     static func rollAndCompaction(of snapshotByteCount: Int) -> Int {
         compaction(of: 0) + compaction(of: snapshotByteCount)
     }
 
-    /// Returns the same, and the space that content leaves to participants and owners, if the disk has that much.
+    /// Returns the space of ``rollAndCompaction(of:)``, and the space that is reserved for participants and owners: the
+    /// whole reserve if the disk has that much.
     static func whole(for snapshotByteCount: Int) -> Int {
         rollAndCompaction(of: snapshotByteCount) + coordinationByteCount
     }
@@ -38,9 +40,9 @@ enum SpareSpace {
     ///
     /// - Parameters:
     ///   - journal: The journal that records the size in its page; no other process changes it meanwhile.
-    ///   - lockTimeout: The time to wait, blocking, for another process that has the file. Must be zero under a journal's
-    ///     lock, where nothing may sleep. No lock is held during the wait: ``take(in:)`` has closed the file again. Its
-    ///     lock would be a journal's if the other process has given the file a journal's name.
+    ///   - lockTimeout: The time to wait, blocking, for another process that has the file. Must be zero under a
+    ///     journal's lock, where nothing may sleep. No lock is held during the wait: ``take(in:)`` has closed the file
+    ///     again. If the other process had given the file a journal's name, the lock would be that of a journal.
     /// - Returns: The size of the file.
     /// - Throws: The error of a full disk also while another process extends the file or turns it into a journal; see
     ///   ``Platform/SystemCallError/isSpareInUse``.
@@ -97,7 +99,8 @@ enum SpareSpace {
     static func giveBack(
         beyond byteCount: Int, in directory: Directory, for journal: Journal
     ) throws(SystemCallError) {
-        // A stopped holder that was passed over has lost the lock: later commits rely on the size.
+        // If the journal is sealed, other processes have passed over this lock holder. Later commits rely on the size
+        // of the spare file, so keep it.
         guard let present = try take(in: directory), !journal.word.isSealed else { return }
         try withExtendedLifetime(present) { () throws(SystemCallError) in
             let found = try present.presence().byteCount
@@ -120,13 +123,14 @@ enum SpareSpace {
             guard error.isAbsent else { throw error }
             return nil
         }
-        // Its holder may have given it a journal's name since it was opened: then the lock is the lock of writers.
+        // Since the file was opened, its holder may have given it a journal's name. Then the lock taken here is the
+        // lock of that journal's writers.
         let isLocked = try file.tryLock(byteAt: Journal.lockByte)
         let found = try file.presence()
         guard isLocked, (try? FilePresence(ofPath: directory.path + "/" + fileName).identity) == found.identity
         else { throw SystemCallError(lockedCall, number: SystemCallError.Number.noSpace, at: file.path) }
-        // A rename by a link may have been interrupted by a kill, which leaves the file both names: then it is the
-        // journal.
+        // A process that was killed while it renamed the file by a link has left the file with both names. Such a file
+        // is the journal.
         if found.nameCount > 1 {
             try directory.remove(fileName)
             return nil
@@ -144,7 +148,7 @@ enum SpareSpace {
                 return try file.allocate(0..<present.byteCount)
             } catch {
                 guard error.isStorageFull, present.byteCount > 0 else { throw error }
-                // The size decreases each time, even if other programs take the freed space.
+                // The size decreases at each attempt, so the loop ends even if other programs take the freed space.
                 let rest = min(present.allocatedByteCount, present.byteCount - 1) / stepByteCount * stepByteCount
                 try file.truncate(to: rest)
             }

@@ -2,7 +2,7 @@
 /// journal is sealed, and whether the disk has lost records.
 struct CommitWord: Hashable, Sendable {
     private static let sealedBit: UInt64 = 1 << 63
-    /// The bit of an abandoned journal, which is set without reading the rest.
+    /// The bit of an abandoned journal. It is set atomically, without a read of the other bits.
     static let abandonedBit: UInt64 = 1 << 62
 
     let rawValue: UInt64
@@ -22,8 +22,8 @@ struct CommitWord: Hashable, Sendable {
     var isSealed: Bool { rawValue & Self.sealedBit != 0 }
 
     /// True if the journal is abandoned: a sync of it has failed, or a sync of its predecessor has failed and this one
-    /// is not on the disk yet. Records may be published, but none counts as on the disk: the order must continue in a
-    /// journal that is written anew.
+    /// is not on the disk yet. Records may still be published in it, but none of them counts as on the disk. The group
+    /// must be written anew in another journal.
     var isAbandoned: Bool { rawValue & Self.abandonedBit != 0 }
 
     /// Returns a word with the same flags and another tail.

@@ -10,11 +10,11 @@ internal import StoreEngine
 enum SpaceClaim {
     /// A record that ends or removes something, and extends no snapshot.
     case ending
-    /// A participant that joins: its space is freed when it ends.
+    /// A record that lets a participant join. Its space is freed when the participant ends.
     case participant
-    /// A small write of a commit, by the rule that applies to the limits of the store as well.
+    /// A small write, which may use reserved space by the same rule as for the limits of the store.
     case small(RoomClaim)
-    /// Anything else: it is refused first.
+    /// Any other record. On a full disk such records are refused first.
     case content
 
     init(_ claim: RoomClaim) {
@@ -26,7 +26,7 @@ enum SpaceClaim {
             }
     }
 
-    /// The bytes behind the records that it must leave free.
+    /// How many bytes behind the records of the journal the record must leave free.
     var journalByteCount: Int {
         if Defect.withoutReserve.isPresent { return 0 }
         return switch self {
@@ -36,7 +36,7 @@ enum SpaceClaim {
         }
     }
 
-    /// The bytes of the spare file that it must leave free.
+    /// How many bytes of the spare file the record must leave free.
     var spareByteCount: Int {
         switch self {
         case .ending, .participant: 0

@@ -45,7 +45,8 @@ final class Journal: ValueSource {
     private let nonce: UInt64
     /// The constant words of the page, which no process writes again.
     private let constantWords: [UInt64]
-    /// The bytes that were read back right after a sync had failed, with their offset.
+    /// The bytes that were read back into memory right after a failed sync, with their offset; nil if no sync has
+    /// failed.
     private let rescued = Mutex<(offset: Int, bytes: [UInt8])?>(nil)
     private let isRescued = Atomic(false)
 
@@ -108,7 +109,8 @@ final class Journal: ValueSource {
         return replaceWord(at: tail) { $0.moved(to: newTail) }
     }
 
-    /// Changes the commit word unless it is sealed or has another tail. A journal may be abandoned meanwhile.
+    /// Changes the commit word unless it is sealed or has another tail. Retries if another process has set the bit of
+    /// an abandoned journal meanwhile.
     private func replaceWord(at tail: Int, with change: (CommitWord) -> CommitWord) -> Bool {
         var known = CommitWord(tail: tail)
         while true {
@@ -125,7 +127,8 @@ final class Journal: ValueSource {
     }
 
     /// Marks the journal for all processes as partly lost by the disk, and keeps in memory the part that may be lost
-    /// next. Until the file is written anew, that part is only in the page cache, and counts as written there.
+    /// next. That part is only in the page cache, whose pages count as clean after the failed sync, so the kernel may
+    /// drop them before the group is written anew.
     func abandon() {
         page.insert(CommitWord.abandonedBit, at: Word.commit)
         let from = durableTail > 0 ? durableTail : JournalHeader.byteCount
@@ -250,7 +253,7 @@ final class Journal: ValueSource {
     func read(count: Int, at offset: Int) throws(SystemCallError) -> [UInt8] {
         if let disk { return try disk.read(count: count, at: offset) }
         guard isRescued.load(ordering: .acquiring) else { return try file.read(count: count, at: offset) }
-        // Used even if the disk can no longer be read.
+        // Use the bytes in memory, because the disk may no longer have them.
         let kept = rescued.withLock { rescued -> [UInt8]? in
             guard let rescued, offset >= rescued.offset, offset + count <= rescued.offset + rescued.bytes.count else {
                 return nil

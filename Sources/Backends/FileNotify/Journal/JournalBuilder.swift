@@ -29,7 +29,7 @@ final class JournalBuilder {
     private(set) var offset = JournalHeader.byteCount
     private var reservedEnd: Int
     private var isPlaced = false
-    /// True if nothing in the journal counts as on the disk before the whole journal is there.
+    /// True if no part of the journal counts as on the disk before the whole journal is.
     private var isAbandoned = false
 
     /// - Parameter snapshotByteCount: About how many bytes will follow. Their space is taken at once, because on a full
@@ -50,7 +50,7 @@ final class JournalBuilder {
         (file, origin, reservedEnd, hasLastInode) = try Self.space(
             wanted, for: generation, in: directory, usesSpareSpace: usesSpareSpace)
         _ = try file.tryLock(byteAt: Journal.lockByte)
-        // Keeps other processes from writing it anew while it is not on the disk.
+        // This lock prevents other processes from replacing the journal by another one before it is on the disk.
         _ = try file.tryLock(byteAt: Journal.compactionLockByte)
     }
 
@@ -111,8 +111,8 @@ final class JournalBuilder {
     /// Removes the files of killed builders. A file that cannot be removed now stays until the next call.
     static func removeUnfinished(in directory: Directory) {
         for name in (try? directory.names()) ?? [] where name.hasSuffix(nameEnding) {
-            // Its builder holds its lock as long as it lives. A file without a lock is one of a builder that is
-            // about to take it, or was killed: the former notices and builds again.
+            // A builder keeps its file locked while it lives. If the file is not locked, its builder was killed, or is
+            // just about to lock it. In the second case the builder notices the removal and builds the journal again.
             guard let file = try? OpenFile(name, in: directory, .write),
                 (try? file.tryLock(byteAt: Journal.lockByte)) == true
             else { continue }
@@ -191,7 +191,7 @@ final class JournalBuilder {
             isPlaced = true
             self.isAbandoned = isAbandoned
             FailPoint.hit("build.afterRename")
-            // It is locked still: no process writes behind the end.
+            // The file is still locked, so no process writes behind its end.
             try file.truncate(to: neededEnd)
             // Other processes may write here from now on, however long the disk takes.
             file.unlock(byteAt: Journal.lockByte)

@@ -3,12 +3,12 @@ internal import Platform
 internal import StoreEngine
 internal import Synchronization
 
-/// A replica's position in the group's journals; reads from there on.
+/// Reads the group's journals for a replica, and keeps the replica's position in them.
 ///
 /// `@unchecked Sendable`: every use of the changing properties takes the replica's state `inout`, which exists only
 /// under the replica's lock. There is one follower for one replica.
 final class JournalFollower: @unchecked Sendable {
-    /// How far a read has come in the order.
+    /// Where a read of the order has ended.
     enum Standing: Sendable {
         /// Everything is applied, and the journal is not sealed.
         case current
@@ -52,7 +52,8 @@ final class JournalFollower: @unchecked Sendable {
         }
     }
 
-    /// The wake channels that this process listens to: set in each journal that it moves to, before the tail is read.
+    /// The wake channels that this process listens to. It sets their bits in each journal that it moves to, before it
+    /// reads the tail.
     let listening = Mutex(WakeChannels())
 
     private let directory: GroupDirectory
@@ -62,21 +63,23 @@ final class JournalFollower: @unchecked Sendable {
     private var position: Position {
         didSet { journal = Unmanaged.passUnretained(position.journal) }
     }
-    /// The journal of ``position``, which keeps it: reading its word must not cost a reference.
+    /// The journal of ``position``, which keeps it alive. Unmanaged, because a read of its word must not pay for
+    /// reference counting.
     private var journal: Unmanaged<Journal>
     /// The bytes of records behind the last snapshot.
     private var logByteCount = 0
-    /// How many of these are space of journals that were created to pass over a writer.
+    /// How many of the bytes of ``logByteCount`` are the space of journals that were created because a writer was
+    /// frozen.
     private var passedOverByteCount = 0
-    /// The bytes of the last snapshot, with the commits made while it was written.
+    /// The bytes of the last snapshot, including the commits that were made while it was written.
     private var snapshotByteCount: Int
     /// The revisions of the snapshots passed since the history was last cut.
     private var passedSnapshots: [Revision] = []
 
     /// The bytes of a journal that are read at a time.
     private static let chunkByteCount = 64 << 10
-    /// The number of snapshots after which the older half of the history is dropped, so that removed files are not kept
-    /// open for ever.
+    /// The number of snapshots after which the older half of the history is dropped. Changes in the history refer to
+    /// values in journals, and would keep removed files open.
     private static let keptSourceCount = 8
 
     /// The space of a new journal behind its records.
@@ -114,7 +117,7 @@ final class JournalFollower: @unchecked Sendable {
     /// Returns the bytes of records that a reader of the group must read beyond the last snapshot.
     func logByteCount(in state: inout StoreState) -> Int { logByteCount }
 
-    /// Returns how many of these bytes are space of journals that were created to pass over a writer.
+    /// Returns how many bytes of the log are the space of journals that were created because a writer was frozen.
     func passedOverByteCount(in state: inout StoreState) -> Int { passedOverByteCount }
 
     /// Returns the number of bytes of records that a compaction would free.
@@ -132,7 +135,7 @@ final class JournalFollower: @unchecked Sendable {
         while true {
             do throws(SharedCoreError) {
                 let word = position.journal.word
-                // The tail of a published record never moves back, unless the file was cut or written over.
+                // The published tail never moves back. A lower one shows that the file was cut or written over.
                 guard word.tail >= position.offset else { throw .cut(position.journal.file.path) }
                 try apply(to: word.tail, &state)
                 guard word.isSealed else { return .current }
@@ -162,7 +165,7 @@ final class JournalFollower: @unchecked Sendable {
     private func apply(to tail: Int, _ state: inout StoreState) throws(SharedCoreError) {
         guard position.offset < tail else { return }
         var place = position
-        // Each applied record counts, even if a later one cannot be read.
+        // Note the position after each applied record, even if a later record cannot be read.
         defer {
             logByteCount += place.offset - position.offset
             position = place
@@ -195,7 +198,8 @@ final class JournalFollower: @unchecked Sendable {
                 passedSnapshots.append(state.revision)
                 if state.hasExternalValues { try lookUpValuesAgain(&state) }
             } else {
-                // Such a small journal counts as if it were full, and so does the unused space of the preceding one.
+                // A journal that was created because a writer was frozen counts as if it were full, and so does the
+                // unused space of the one before it. Otherwise many small journals would not lead to a compaction.
                 let left = ((try? old.journal.byteCount()) ?? 0) - old.offset
                 let byteCount = JournalHeader.byteCount + max(left, Self.leftByteCount)
                 logByteCount += byteCount

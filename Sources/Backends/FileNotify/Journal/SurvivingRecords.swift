@@ -50,8 +50,8 @@ struct SurvivingRecords: Sendable {
         var (state, position, word) = (first, start, firstWord)
         var (journalCount, byteCount) = (1, 0)
         while true {
-            // The next journal determines the end of this one: records that a late writer has left beyond it do not
-            // count.
+            // The next journal states where this one ends. Records behind that end were written by a writer that was
+            // passed over, and do not count.
             let next = try journal(position.journal.generation + 1)
             let continuation = next?.header.continuation
             let end = try position.journal.byteCount()
@@ -69,7 +69,8 @@ struct SurvivingRecords: Sendable {
                 word = next.word
                 position = JournalFollower.Position(continuation, in: next)
             } else {
-                // A new incarnation, which has the whole content: its builder was ended before it raised the floor.
+                // The next journal begins a new incarnation with the whole content. The process that created it ended
+                // before it raised the floor.
                 guard word.isSealed, next.header.hasSnapshot, let begun = try Self.snapshot(of: next, limits: limits)
                 else {
                     break
@@ -145,7 +146,7 @@ private struct DamagedSnapshot {
     ///
     /// - Returns: Whether one is damaged.
     private mutating func readRecords(to end: Int) throws(SharedCoreError) -> Bool {
-        // A copy, because the reader is changed meanwhile.
+        // A copy, because `self` is changed during the read.
         var position = position
         let file = position.journal.file
         var isOver = false
@@ -153,7 +154,7 @@ private struct DamagedSnapshot {
             try JournalFollower.read(from: &position, to: end) { record throws(SharedCoreError) in
                 guard case .snapshot(let part) = record else {
                     isOver = true
-                    // It is not skipped: it is the first one written since the snapshot.
+                    // Do not skip this record: it is the first one that was written after the snapshot.
                     throw SharedCoreError(.corrupt, "The snapshot has no end.", at: file.path)
                 }
                 try reader.readSurviving(part)
