@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import Platform
 internal import Synchronization
 
-/// This process's waits for commits to reach the disk: one sync serves all that wait when it begins.
+/// Waits until commits of this process are on the disk. One sync serves all callers that wait when it begins.
 final class DurabilityQueue: Sendable {
     private struct Waiter {
         let journal: Journal
@@ -52,7 +52,7 @@ final class DurabilityQueue: Sendable {
             for waiter in waiters {
                 waiter.continuation.resume(returning: results[waiter.journal.generation] ?? .success(()))
             }
-            // With several waiters, the next request arrives while the first of them is served.
+            // Only with a single waiter: with several, the next request arrives while the first of them is served.
             if waiters.count == 1 { awaitNext() }
         }
     }
@@ -60,8 +60,8 @@ final class DurabilityQueue: Sendable {
     /// The time that the thread waits for the next request before it ends.
     private static let lookout = Duration.microseconds(50)
 
-    /// Spins for the next request. A writer with one commit after another makes the next request sooner than a thread
-    /// could be started or woken, which takes a considerable part of the time of a sync.
+    /// Spins for the next request. A writer that commits without a pause makes the next request sooner than a thread
+    /// could be started or woken. That would take a considerable part of the time of a sync.
     private func awaitNext() {
         let end = ContinuousClock.now.advanced(by: Self.lookout)
         while state.withLock({ $0.waiters.isEmpty }), ContinuousClock.now < end { OwnedThread.yield() }
@@ -69,7 +69,7 @@ final class DurabilityQueue: Sendable {
 
     private func synchronize(_ journal: Journal, in directory: GroupDirectory) -> Result<Void, SharedCoreError> {
         do throws(SystemCallError) {
-            // The snapshot from which the group is read contains everything.
+            // The floor is above this journal: a newer snapshot, which is on the disk, contains all of its records.
             if directory.page.floor > journal.generation {
                 try settleSuccessor(of: journal, in: directory)
                 return .success(())
@@ -87,12 +87,14 @@ final class DurabilityQueue: Sendable {
             for predecessor in before { predecessor.noteSuccessorOnDisk() }
             FailPoint.hit("durability.afterSync")
             try settleSuccessor(of: journal, in: directory)
-            // Another process may have seen a sync fail meanwhile, which the kernel reports only once.
+            // Another process may have seen a failed sync meanwhile. The kernel reports such a failure only once, so
+            // check the journal's word.
             try Self.requireTrust(journal)
             journal.raiseDurableTail(to: tail)
             return .success(())
         } catch {
-            // The failed sync may be that of the names or of the floor, which lead to this journal.
+            // The sync that failed may also be that of the directory or of the floor, without which a reader of the
+            // disk does not find this journal.
             if error.isFailedSync { Self.abandon(journal, in: directory) }
             return .failure(
                 SharedCoreError(
@@ -124,7 +126,8 @@ final class DurabilityQueue: Sendable {
         var lost = journal
         while true {
             lost.abandon()
-            // A process that creates the next journal reads this word after that journal has its name.
+            // A process that creates the next journal reads this word only after it has named that journal, so each of
+            // the two processes sees what the other did.
             guard lost.word.isSealed, let next = try? directory.journal(lost.generation + 1), !next.header.hasSnapshot
             else { return }
             lost = next
@@ -161,8 +164,8 @@ final class DurabilityQueue: Sendable {
         }
         try directory.directory.synchronizeNames()
         if present.header.hasSnapshot, directory.page.floor < present.generation {
-            // A compaction placed this journal and was ended. Its predecessor may not be on the disk completely, so the
-            // floor must rise to this one.
+            // The process that placed this journal in a compaction has ended before it raised the floor. The preceding
+            // journal may not be completely on the disk, so the floor must rise to this one.
             try Self.synchronize(present, in: directory)
             directory.page.raiseFloor(to: present.generation)
         }

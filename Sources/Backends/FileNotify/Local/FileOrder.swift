@@ -13,7 +13,8 @@ package final class FileOrder: LocalOrder {
 
     private let local: LocalGroup
     private let listener: Listening.ID
-    /// Locked like that of a participant: the group counts as in use even while the hub has no clients.
+    /// The locked byte of the file `sessions`, as a participant has one. So the group counts as in use even while the
+    /// hub has no clients.
     private let lockedByte: Int
 
     private init(local: LocalGroup, listener: Listening.ID, lockedByte: Int, capabilities: Capabilities) {
@@ -74,9 +75,10 @@ package final class FileOrder: LocalOrder {
 
     package func setServing(_ isServing: Bool) {
         local.isHub.store(isServing, ordering: .sequentiallyConsistent)
-        // After a restart of the machine, the next hub may begin a new incarnation as soon as this one has stopped.
+        // Release the byte: while it is locked, no process with another boot id can begin a new incarnation of the
+        // group.
         if !isServing { local.sessionLocks.release(lockedByte) }
-        // `isHub` determines which processes this one waits for.
+        // Must follow the change of `isHub`, which determines for which processes this one waits.
         local.signalUpdates()
     }
 

@@ -4,7 +4,8 @@ internal import Synchronization
 
 /// The groups that are open in this process, so that all participants of a group share its resources.
 ///
-/// Participants with another clock or other sizes get a part of their own, which works like another process.
+/// Participants with another clock or other sizes share nothing with the others: they use the group as another process
+/// would.
 final class GroupRegistry: Sendable {
     static let shared = GroupRegistry()
 
@@ -28,7 +29,7 @@ final class GroupRegistry: Sendable {
     }
 
     private let groups = Mutex<[Key: Weak]>([:])
-    /// Groups are opened one after another, on a thread of our own, because their files are read.
+    /// Opens groups one after another on its own thread, because reading their files blocks.
     private let thread = SerialThread(name: "sc-open")
 
     /// Runs `body`, which reads files of a group, on the thread on which groups are opened.
@@ -46,7 +47,8 @@ final class GroupRegistry: Sendable {
                 return try LocalGroup.load(directory, options: options)
             }
             // A group that was read in another boot of the machine is not shared: the sessions of its participants are
-            // over. Neither is a lost one: its participants must learn of the loss.
+            // over. A group whose files were lost is not shared either: its participants go on to get the error, and
+            // the new one opens the files that are there now.
             if let group = self.groups.withLock({ $0[key]?.group }), group.place.loss == nil,
                 group.position.journal.header.bootID == options.clock.bootID
             {

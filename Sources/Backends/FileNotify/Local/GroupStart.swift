@@ -93,7 +93,7 @@ struct GroupStart {
         do throws(SharedCoreError) {
             return try directory.floorJournal()
         } catch {
-            // At a loss of power, the floor may have reached the disk and the journal not, or the other way round.
+            // After a loss of power, the disk may have the floor without its journal, or the journal without the floor.
             guard error.code == .corrupt, JournalHeader.numbers.contains(directory.page.floor),
                 let newest = try newestWithSnapshot(), newest.header.bootID != bootID
             else {
@@ -121,8 +121,8 @@ struct GroupStart {
             let state = StoreState(limits: options.limits, historyByteCount: 0)
             _ = try place(state, as: 1, incarnation: 1)
             let whole = SpareSpace.whole(for: state.snapshotByteCount)
-            // If the disk has that much, the space for the first content is added, which then need not wait for a
-            // process that is stopped while it has the file.
+            // If the disk has the space, also reserve that of the first content. Otherwise the first commit would have
+            // to extend the spare file, and wait if a process is stopped while it has that file locked.
             if (try? SpareSpace.keep(whole + Journal.growthByteCount, in: directory.directory)) == nil {
                 _ = try? SpareSpace.keep(whole, in: directory.directory)
             }
@@ -137,7 +137,7 @@ struct GroupStart {
         do throws(SharedCoreError) {
             directory.page.raiseFloor(to: try FloorRecovery(directory: directory.directory).floor())
         } catch {
-            // An earlier process has the journals open since then.
+            // If the floor is still 0, an earlier process has the journals open, so the group cannot be recovered.
             guard directory.page.floor > 0 else { throw error }
         }
     }
@@ -207,7 +207,7 @@ struct GroupStart {
         do throws(SharedCoreError) {
             builder = try self.builder(of: state, as: generation, usesSpareSpace: !isReplacement)
         } catch {
-            // The process that was first has taken the space.
+            // Another process that does the same may have been first, and have taken the space.
             guard error.code == .storageFull, records.position.journal.word != records.word else { throw error }
             return false
         }
@@ -225,14 +225,14 @@ struct GroupStart {
         FailPoint.hit("incarnation.afterSeal")
         guard try place(builder, incarnation: incarnation) else { return false }
         directory.removeObsolete()
-        // The process that joins next asks for as much as is available.
+        // An error is ignored: the next process that joins reserves as much as the disk has.
         _ = try? SpareSpace.keep(whole, in: directory.directory)
         return true
     }
 
     /// Begins a new incarnation with every whole record of a group, after the disk has lost a part of it and its last
-    /// process has ended. All confirmed commits are among these records. The incarnation does not count before it is on
-    /// the disk.
+    /// process has ended. All confirmed commits are among these records. The floor rises to the new incarnation only
+    /// when the incarnation is on the disk.
     ///
     /// - Parameter damage: The reason why the group could not be read.
     /// - Throws: `damage` if there is no sign of a failed disk; `unavailable` if another process has the group open:
@@ -268,7 +268,8 @@ struct GroupStart {
                 "The disk has lost some of the group's files. A process that has the group open writes them anew.",
                 at: directory.directory.path, cause: damage.message)
         }
-        // A later snapshot has the content of the earlier journals, and may have reached the disk instead of them.
+        // Begin with the newest snapshot. It has the content of the earlier journals, and may be on the disk although
+        // they are not.
         for journal in journals.reversed() where journal.header.hasSnapshot && journal.generation >= floor {
             let records: SurvivingRecords
             do throws(SharedCoreError) {
@@ -329,7 +330,7 @@ struct GroupStart {
                 inherited: WakeChannels(),
                 isDurable: true)
         else { return false }
-        // With any durability: if this journal could be lost, the next boot of the machine would give out the same
+        // Sync the journal with any durability: if it were lost, the next boot of the machine would assign the same
         // revisions again.
         try builder.settle()
         return true

@@ -17,7 +17,8 @@ extension LocalGroup {
     private static let regainedByteCount = 64 << 10
 
     /// Starts a compaction on a thread of its own when the log is longer than the state that it describes. On a full
-    /// disk it does nothing: this process may end before the reserved space is reserved again.
+    /// disk it does nothing, because it would use the reserved space, and this process may end before that is reserved
+    /// again.
     func compactWhenLong() {
         let sizes = logSizes
         guard isLong(sizes, beyond: Self.compactionByteCount, percent: 150),
@@ -31,14 +32,14 @@ extension LocalGroup {
         }
     }
 
-    /// Returns whether a transaction waits when the log is long, by the rule for the space that content leaves to other
-    /// commits.
+    /// Returns whether a transaction must wait when the log is long. Only content waits, by the rule for reserved
+    /// space.
     func waitsForRoom(_ transaction: Transaction) -> Bool {
         replica.read { $0.claim(of: transaction.operations).waitsForRoom }
     }
 
-    /// Waits for a compaction when the log is so long that a commit must not extend it. A process may end after each
-    /// single commit, and then no process would compact (contract S10).
+    /// Waits for a compaction when the log is so long that a commit must not extend it. Without this wait no compaction
+    /// would take place if each process ends after a single commit (contract S10).
     ///
     /// - Returns: The length of the log.
     func makeRoom() async -> Int {
@@ -51,8 +52,8 @@ extension LocalGroup {
         return logSizes.log
     }
 
-    /// Waits for a compaction after many writers were passed over: each of them, and each process that passes one over,
-    /// may end or stop in its first commit (contract S10).
+    /// Waits for a compaction after many new journals because of frozen writers. Without this wait no compaction would
+    /// take place if each process ends or stops in its first commit (contract S10).
     func makeRoomBehindPassedOver() async {
         guard hasPassedOverMany else { return }
         await compaction.thread.run { [self] in
@@ -68,14 +69,14 @@ extension LocalGroup {
         return passedOver > Self.longestByteCount && compaction.awaited.mayBegin(atLength: log)
     }
 
-    /// Compacts after a full disk has refused content, if a compaction frees space for it. Otherwise does nothing:
-    /// otherwise each repeated refusal would put the space for endings at risk.
+    /// Compacts after a full disk has refused content, but only if a compaction frees space for it. A useless
+    /// compaction after each refusal would put the space for endings at risk.
     ///
     /// - Parameter before: The length of the log before the content was refused. Another process may have compacted
     ///   since.
     /// - Returns: Whether the log is shorter now.
     func regainRoom(for transaction: Transaction, from before: Int) async -> Bool {
-        // The log was longer if this process had not read all published records yet.
+        // If this process had not read all published records at that time, the log was longer than `before` says.
         let before = max(before, logSizes.log)
         if canRegainRoom(for: transaction) {
             await compaction.thread.run { [self] in
@@ -86,13 +87,13 @@ extension LocalGroup {
         return logSizes.log < before
     }
 
-    /// Returns whether a compaction would free space for content on a full disk, which it would not right after another
-    /// one.
+    /// Returns whether a compaction would free space for content on a full disk. Right after another compaction it
+    /// would not.
     private func canRegainRoom(for transaction: Transaction) -> Bool {
         guard compaction.awaited.mayBegin(atLength: logByteCount) else { return false }
         let garbage = replica.read { state in self.follower.garbageByteCount(in: &state) }
         let (whole, journal) = wholeSpareSpace
-        // The spare file is filled up before content has its space.
+        // The freed space first fills up the spare file; only the rest is available for content.
         let missing = max(0, whole - journal.spareByteCount)
         let free = (try? directory.directory.freeByteCount()) ?? 0
         return garbage >= Self.regainedByteCount && free + garbage >= transaction.spaceByteCount + missing
@@ -119,8 +120,8 @@ extension LocalGroup {
     /// The number of times that a compaction is tried for one commit.
     private static let attemptLimit = 3
 
-    /// Compacts for a waiting commit. Starts again in the next journal after passing over a frozen writer. After a
-    /// failure the log must grow before the next try. Blocks.
+    /// Compacts for a waiting commit. If a frozen writer has the lock, the order continues in a new journal, and the
+    /// compaction starts again there. After a failure the log must grow before the next try. Blocks.
     private func compactOnce() {
         var isDone = false
         for _ in 0..<Self.attemptLimit {
@@ -146,7 +147,7 @@ extension LocalGroup {
         }
         guard isReplaced else { return false }
         FailPoint.hit("compaction.beforeSpare")
-        // Called when no code has the old journal open any more, because its space is free only then.
+        // Must follow the release of the old journal: the disk gets its space only when no code has it open any more.
         keepSpareSpace()
         return true
     }
@@ -162,8 +163,8 @@ extension LocalGroup {
         let turn = try claimCompaction(at: journal, isUrgent: isUrgent)
         if case .refused = turn { return false }
         defer { if case .locked(let byte) = turn { journal.file.unlock(byteAt: byte) } }
-        // Removes the journals of a process that ended before it did so, right before or after it raised the floor:
-        // otherwise each such short-lived process leaves one.
+        // Removes the journals that another process has left because it ended right before or after it raised the
+        // floor. Otherwise each such short-lived process would leave one.
         if try !finishCompaction() { directory.removeObsolete() }
 
         let builder = try SharedCoreError.wrapping { () throws(SystemCallError) in
@@ -253,8 +254,8 @@ extension LocalGroup {
         case refused
     }
 
-    /// Takes the lock of the one process that compacts. A frozen holder is passed over: the next process takes the next
-    /// of these bytes, so that only one passes over it at a time.
+    /// Takes the lock that lets only one process compact. If its holder is frozen, the next process takes the lock of
+    /// the next byte, so that again only one process at a time continues in its place.
     private func claimCompaction(at journal: Journal, isUrgent: Bool) throws(SharedCoreError) -> CompactionClaim {
         for byte in Journal.compactionLockByte..<Journal.compactionLockByte + 4 {
             let end = ContinuousClock.now.advanced(by: Self.compactionTimeout)
@@ -279,7 +280,8 @@ extension LocalGroup {
     ) throws(SharedCoreError) -> WakeChannels? {
         var lockTimeout = LockTimeout()
         while true {
-            // Even after a failure: the records read under the lock are applied, and no later read would report them.
+            // Wake the listeners even after a failure: records that were read under the lock are applied already, so no
+            // later read would report them.
             defer { replica.wake() }
             let replacement = try withLock { journal throws(SharedCoreError) -> Replacement in
                 let present = try self.replica.change { state throws(SharedCoreError) -> Journal? in
@@ -325,7 +327,7 @@ final class CompactionState: Sendable {
     let isRunning = Atomic(false)
     /// Held while a thread of this process compacts.
     let exclusion = Mutex(())
-    /// The time at which the group is written anew, after the disk has refused it.
+    /// When to try again to write the group anew after a failed sync.
     let retry = Mutex(RetryPause())
     /// Compactions for which a commit waits.
     let awaited = CompactionTries()

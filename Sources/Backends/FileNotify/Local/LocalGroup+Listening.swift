@@ -34,7 +34,8 @@ extension LocalGroup {
             return id
         }
         do throws(SharedCoreError) {
-            // If the journal is sealed and has no successor in which to set the bits, any request creates one.
+            // If the journal is sealed and has no successor in which the bits could be set, an empty request creates
+            // the successor.
             while try !isHeard(wakeChannels) { try await expire() }
         } catch {
             stopListening(id)
@@ -97,9 +98,11 @@ extension LocalGroup {
             // Damage is permanent; after any other error the next read may succeed.
             if error.code == .corrupt || error.code == .incompatible { replica.fail(with: error) }
         }
-        // The process that saw the disk fail may have ended.
+        // The process that saw the failed sync may have ended before it wrote the group anew, so this process does it
+        // if necessary.
         rewriteInBackground()
-        // Needed as well for records that another thread has applied and not reported yet, or could never report.
+        // Wake the listeners in any case: another thread may have applied records that it has not reported yet, or
+        // could not report.
         replica.wake()
         signalUpdates()
     }
@@ -113,7 +116,7 @@ extension LocalGroup {
             let isHub = isHub.load(ordering: .sequentiallyConsistent)
             let (holders, due) = replica.read { state in
                 let holders = prefixes.isEmpty ? [] : state.sessionsHolding(prefixes)
-                // A hub records the ends of its clients: two processes that do so at once would delay each other.
+                // The hub records the ends of its clients. If this process did so too, the two would delay each other.
                 let others = holders.filter { holder in
                     !self.isHere(holder) && !(isHub && state.sessions[holder.id].map(self.isClient) == true)
                 }
@@ -139,7 +142,8 @@ extension LocalGroup {
     private func scheduleExpiry(_ due: BootInstant?) {
         expirySchedule.withLock { schedule in
             guard schedule.due != due else { return }
-            // A task that waits for an earlier time looks again then: in a burst the next time changes with each message.
+            // A task that waits for an earlier time computes the next time when it wakes. So it is not replaced now: in
+            // a burst the next time changes with each message.
             if let due, let waitedFor = schedule.due, waitedFor < due { return }
             schedule.task?.cancel()
             schedule.due = due
@@ -158,7 +162,7 @@ extension LocalGroup {
         do throws(SharedCoreError) {
             try await expire()
         } catch {
-            // A cancelled one did not fail: another deadline has replaced it.
+            // A cancelled task has not failed: one for another deadline has replaced it.
             if error.code != .cancelled { notBefore = clock.now().advanced(by: Self.expiryRetryInterval) }
         }
         expirySchedule.withLock { schedule in

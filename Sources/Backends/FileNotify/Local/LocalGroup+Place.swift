@@ -31,8 +31,8 @@ extension LocalGroup {
         return place.loss ?? error
     }
 
-    /// Returns the error of the files found by their names; nil if they are intact. A name that cannot be checked now
-    /// counts as intact: that is another fault.
+    /// Returns the error of the files found by their names; nil if they are intact. A file that cannot be checked now
+    /// counts as intact, because that error says nothing about the group.
     private func placeError() -> SharedCoreError? {
         do throws(SystemCallError) {
             let path = directory.directory.path
@@ -41,7 +41,7 @@ extension LocalGroup {
             if sessions.byteCount < MappedPage.byteCount || directory.page.isLost { return .lost(path) }
             let position = position
             let journal = position.journal
-            // Checked before its page is read, which may be invalid.
+            // Check the file before its page is read: the page is invalid if the file was cut.
             let status = try journal.file.presence()
             if status.byteCount < position.offset || journal.isPageLost { return .cut(journal.file.path) }
             if journal.isWrittenOver || journal.isHeaderChanged { return .writtenOver(journal.file.path) }
@@ -64,12 +64,13 @@ extension LocalGroup {
     /// Returns the error of a journal that was removed, cut, restored or written over since this process has read it.
     /// If its lock is held, the group ends when the lock is released.
     func damage(of journal: Journal) throws(SharedCoreError) -> SharedCoreError? {
-        // Read before the file's size, which another thread of this process may increase meanwhile.
+        // Read the position before the file's size, because another thread of this process may append meanwhile.
         let position = position
         guard position.journal === journal else { return nil }
         let status = try SharedCoreError.wrapping { () throws(SystemCallError) in try journal.file.presence() }
         if status.byteCount < position.offset { return .cut(journal.file.path) }
-        // Read before the word, so that an unsealed word proves that nothing had been punched out of the file by then.
+        // Read the frame before the commit word. If the word is not sealed then, no process had freed the journal's
+        // space when the frame was read.
         let isRestored = !isLast(position)
         let word = journal.word
         if journal.isWrittenOver { return .writtenOver(journal.file.path) }
@@ -80,7 +81,7 @@ extension LocalGroup {
     }
 
     /// Returns whether the last frame before a position still is the one that this process has read. A frame that
-    /// cannot be read now counts as the same: that is another fault.
+    /// cannot be read now counts as the same, because a read error does not show that it was replaced.
     private func isLast(_ position: JournalFollower.Position) -> Bool {
         guard let offset = position.chainOffset, let found = try? position.journal.file.readWord(at: offset) else {
             return true
@@ -102,7 +103,7 @@ final class PlaceCheck: Sendable {
         isLost.load(ordering: .acquiring) ? error.withLock { $0 } : nil
     }
 
-    /// Notes that the group is lost.
+    /// Records that this process has lost the group.
     ///
     /// - Returns: Whether this is the first loss; otherwise the first error stays.
     func lose(with error: SharedCoreError) -> Bool {

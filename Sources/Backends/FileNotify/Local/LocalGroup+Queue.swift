@@ -4,8 +4,8 @@ internal import Replica
 internal import StoreEngine
 internal import Synchronization
 
-/// Serves requests that find the lock taken: a dedicated thread retries for all of them, and passes over a frozen
-/// writer.
+/// Serves the requests that found the lock taken. One thread retries for all of them, and continues in a new journal if
+/// the writer with the lock is frozen.
 extension LocalGroup {
     /// The maximum number of requests that are written under one lock, so that other processes get their turn.
     private static let batchCount = 64
@@ -22,7 +22,8 @@ extension LocalGroup {
                 }
                 guard !isCancelled else { return request.finish(with: .failure(.cancelled("commit"))) }
                 if queue.add(request) { serveQueue() }
-                // Cancelled before it was in the queue, so the cancellation handler did not find it there.
+                // The task was cancelled before the request was in the queue, so the cancellation handler did not find
+                // the request.
                 if case .asked = withdrawal.withLock({ $0 }), queue.withdraw(request) {
                     request.finish(with: .failure(.cancelled("commit")))
                 }
@@ -49,7 +50,7 @@ extension LocalGroup {
         do throws(SystemCallError) {
             try OwnedThread.start("sc-commit") { [self] in serve() }
         } catch {
-            // No thread is left: the waiting requests fail.
+            // The system has no thread left, so the waiting requests fail.
             repeat {
                 while let request = queue.takeFirst() { request.finish(with: .failure(SharedCoreError(error))) }
             } while !queue.endService()
@@ -77,8 +78,9 @@ extension LocalGroup {
         /// The time of one wait.
         static let pause = Duration.milliseconds(5)
 
-        /// Content waits 200 ms, so that a process stopped while it has the file delays no request beyond the limit of
-        /// contract S15. A compaction is tried once for it, since other requests wait behind it.
+        /// Content waits 200 ms for the spare file, so that a process that was stopped with that file locked delays no
+        /// request beyond the limit of contract S15. Only one compaction is tried for content, because other requests
+        /// wait behind it.
         func isOver(for room: NoSpace) -> Bool {
             if room.isSpareInUse { return waits >= (room.isContent ? 40 : 200) }
             return room.isContent ? attempts >= 1 : attempts >= 20 || compactions >= 2
@@ -177,13 +179,14 @@ extension LocalGroup {
     }
 }
 
-/// Shows the processes that wait for the journal's lock that its holder runs, so that they keep waiting. Otherwise a
-/// holder with a slow transaction would be passed over for ever if other processes write all the time. Stopping a
-/// process stops all its threads, so a stopped holder is still passed over.
+/// Shows processes that wait for the journal's lock that its holder runs, so that they wait on. Without it, a slow
+/// transaction could never complete while other processes write all the time: each would take its holder for frozen.
+/// SIGSTOP stops all threads of a process, so a stopped holder shows no sign of life.
 ///
 /// Source: contract S15.
 private final class SignOfLife: Sendable {
-    /// The number of times a request is passed over before it is waited for.
+    /// After other writers have passed over a request this often, this process shows signs of life while it records the
+    /// request.
     static let passedOverLimit = 3
     /// The interval of the ticks, several per timeout of the others.
     private static let interval = Duration.milliseconds(20)

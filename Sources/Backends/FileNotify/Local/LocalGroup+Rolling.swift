@@ -5,7 +5,8 @@ internal import StoreEngine
 
 /// Continues the order in a new journal.
 extension LocalGroup {
-    /// Waits briefly for the lock's holder, or passes over it when it is frozen. Blocks.
+    /// Waits briefly for the holder of the lock. If the holder is frozen, seals the journal and continues the order in
+    /// a new one. Blocks.
     func overtake(_ lockTimeout: inout LockTimeout) throws(SharedCoreError) {
         let journal = position.journal
         if case .sealed = try catchUp() {
@@ -16,8 +17,8 @@ extension LocalGroup {
                 return
             }
         } else if lockTimeout.isOver(at: journal) {
-            // Built before the seal: if there is no space for the next journal, the frozen writer may still continue in
-            // this one.
+            // Build the next journal before the seal. If there is no space for it, this journal stays usable, and the
+            // frozen writer may continue in it.
             guard let builder = try successorBuilder(of: journal) else { return lockTimeout.reset() }
             FailPoint.hit("roll.beforeSeal")
             if journal.seal(at: journal.word.tail) || journal.word.isSealed {
@@ -30,8 +31,8 @@ extension LocalGroup {
         lockTimeout.pause()
     }
 
-    /// Creates the successor of a sealed journal. Nothing is copied, so it takes little time. A second process finds it
-    /// created. Blocks.
+    /// Creates the successor of a sealed journal. Nothing is copied, so it takes little time. If two processes do it at
+    /// once, the second one finds the journal that the first has created. Blocks.
     ///
     /// If it takes the last inode, the successor contains a snapshot: no compaction could be written after it, and the
     /// preceding journals would keep their inodes.
@@ -40,7 +41,7 @@ extension LocalGroup {
         let position = position
         guard position.journal === journal else { return }
         try lookAtPlace()
-        // Listeners set their bits before they read the word, so after the seal all bits are set.
+        // Listeners set their bits before they read the commit word, so no bit is missing after the seal.
         let inherited = Defect.lostInterest.isPresent ? WakeChannels() : journal.interest
         wakeChannels.prepare(inherited)
         let hasSnapshot = builder.hasLastInode
@@ -50,7 +51,8 @@ extension LocalGroup {
             predecessorTail: position.offset, inherited: inherited, isAbandoned: journal.word.isAbandoned,
             isDurable: false)
         FailPoint.hit("roll.afterPlace")
-        // The process that abandoned this journal found no successor yet, so the successor is abandoned here.
+        // The process that abandoned this journal may have found no successor yet. Then the successor must be abandoned
+        // here.
         if isPlaced, journal.word.isAbandoned { try directory.journal(journal.generation + 1)?.abandon() }
         try catchUp()
         if isPlaced { moveListeners(inherited, to: journal.generation + 1) }
@@ -114,7 +116,7 @@ extension LocalGroup {
 }
 
 /// The timeout after which a writer that waits for the journal's lock counts its holder as frozen: when nothing was
-/// published for a while. A wrong suspicion only costs a new journal.
+/// published for a while. If the holder was not frozen, the only cost is a new journal.
 struct LockTimeout {
     /// The longest time without a published record.
     static let frozenNanoseconds: UInt64 = 100_000_000

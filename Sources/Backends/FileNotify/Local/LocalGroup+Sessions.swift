@@ -91,11 +91,11 @@ extension LocalGroup {
         return systemIdentity(of: state.session).liveness == .dead
     }
 
-    /// Returns whether a session's process has ended, judging by its byte; nil if the kernel must be asked about the
-    /// process.
+    /// Returns whether a session's process has ended, as far as its locked byte shows; nil if the process itself must
+    /// be checked.
     func isGone(_ state: SessionState) -> Bool? {
         let mark = SessionMark(state.backendData)
-        // Only the hub knows about a process of another machine.
+        // The process is on another machine, so only the hub can detect its end.
         if mark?.isLeased == true { return false }
         guard state.session.process.bootID == clock.bootID else { return true }
         guard let mark else { return false }
@@ -126,7 +126,7 @@ extension LocalGroup {
         } catch {
             guard !isBelieved, case .dead = error else { return nil }
         }
-        // The handle proves the end that the byte did not.
+        // The process has ended according to its pidfd, although its byte is still locked.
         ended.append(session.id)
         return nil
     }
@@ -138,7 +138,7 @@ extension LocalGroup {
         guard let mark = SessionMark(state.backendData), mark.namesProcess else {
             return "its process number is of another namespace"
         }
-        // A hub's client has no byte. The hub has its process from the kernel.
+        // A hub's client has no byte. The hub has got the client's process from the kernel.
         guard let byte = mark.lockedByte else {
             return state.session.process == process ? nil : "the hub has seen another process in its session"
         }

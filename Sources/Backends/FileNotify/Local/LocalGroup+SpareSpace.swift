@@ -5,9 +5,9 @@ internal import StoreEngine
 
 /// Reserves disk space for hand-overs (contract S10).
 extension LocalGroup {
-    /// Reserves the space again if a process ended after its compaction and before it did so: the next participant does
-    /// it, so that no other program takes the space for hand-overs meanwhile (contract S10). Also if a copy of the
-    /// directory has the file without its space, or not at all.
+    /// Reserves the space again if another process ended between its compaction and the new reservation. A participant
+    /// calls this when it joins, so that no other program can take the space for hand-overs (contract S10). It also
+    /// helps if the directory is a copy in which the spare file is missing or has no space.
     func restoreSpareSpace() async {
         let (whole, journal) = wholeSpareSpace
         guard journal.spareByteCount < whole || lacksSpareSpace(for: journal) else { return }
@@ -40,7 +40,7 @@ extension LocalGroup {
             do throws(SystemCallError) {
                 try journal.file.allocate(tail..<journal.reservedEnd)
             } catch {
-                // The next commit reserves space before it is written.
+                // Record that no space is reserved, so that the next commit reserves it before it is written.
                 if error.isStorageFull { journal.reservedEnd = tail }
             }
         }
@@ -64,7 +64,8 @@ extension LocalGroup {
         }
         if mustKeepSpace(journal) { return }
         giveBackSpace()
-        // As much as there is: any part of the space that is reserved for records other than content is useful.
+        // If the disk has less, reserve as much as it has: each part of the space for records other than content is
+        // useful.
         let least = SpareSpace.compaction(of: replica.read { $0.snapshotByteCount })
         for size in stride(from: whole, through: least, by: -SpareSpace.stepByteCount)
         where keepSpareSpace(size, for: journal) != .full { return }
@@ -113,7 +114,7 @@ extension LocalGroup {
 
     private enum SpareKeeping {
         case kept
-        /// Another process has the file, and reserves the space.
+        /// Another process has the spare file, and is reserving the space.
         case inUse
         case full
     }
@@ -150,8 +151,9 @@ extension LocalGroup {
             }
             try SpareSpace.keep(needed, in: directory.directory, for: journal)
         } catch  where error.isSpareInUse {
-            // A stopped process may have it for long. The file is large enough nevertheless, or becomes the journal of
-            // a compaction: under this lock no process shortens a file without holes.
+            // Another process has the spare file, and may be stopped. The file stays large enough or becomes the
+            // journal of a compaction, because no process can shorten a file without holes while this process has the
+            // lock.
             if let found = try? directory.presence(of: SpareSpace.fileName), found.byteCount >= needed,
                 (try? SpareSpace.lacksSpace(found, in: directory.directory)) == false
             {
@@ -160,14 +162,15 @@ extension LocalGroup {
             return SharedCoreError(error)
         } catch {
             if error.isInodeMissing, case .content = claim { throw SharedCoreError(error) }
-            // Stopped and slow processes keep the inodes of removed journals. Until one is free, the journal itself
-            // must have the space.
+            // Stopped and slow processes keep the inodes of removed journals. Until an inode is free, reserve the space
+            // in the journal itself.
             if error.isInodeMissing,
                 (try? journal.reserveSpace(for: 0, at: end, keeping: Journal.reserveByteCount)) != nil
             {
                 return nil
             }
-            // No record is refused while the journal has space that only other content needs.
+            // Before the record is refused, free the space behind the journal's records that only further content would
+            // use.
             guard error.isStorageFull, !mustKeepSpace(journal), try journal.giveBackSpace(behind: end) else {
                 throw SharedCoreError(error)
             }

@@ -21,8 +21,8 @@ extension LocalGroup {
         }
     }
 
-    /// Keeps the part of an abandoned journal that the disk has not confirmed in memory, in this process's journal, for
-    /// all readers here.
+    /// If the journal was abandoned, copies the part that the disk has not confirmed into this process's memory, from
+    /// which its reads then get it.
     func rescue() {
         let journal = position.journal
         if journal.word.isAbandoned, !Defect.forgottenFailure.isPresent { journal.abandon() }
@@ -53,7 +53,7 @@ extension LocalGroup {
         }
     }
 
-    /// The number of times that one try starts again because another process interfered.
+    /// How often one attempt starts again because another process has changed the journals meanwhile.
     private static let rewriteAttempts = 50
 
     /// Writes the group anew. Blocks. Only on the compaction's thread.
@@ -63,11 +63,11 @@ extension LocalGroup {
         let now = SystemClock().now()
         guard compaction.retry.withLock({ $0.mayTry(at: now) }) else { throw untrusted(nil) }
         do throws(SharedCoreError) {
-            // Another process may interfere; then its journal is checked.
+            // Another process may continue the order meanwhile. Then check the journal that it has created.
             var lockTimeout = LockTimeout()
             for _ in 0..<Self.rewriteAttempts where position.journal.word.isAbandoned {
                 if try compact(isUrgent: true) { break }
-                // A journal may be sealed although its successor was never created.
+                // A process may have sealed the journal and have ended before it created the successor.
                 if case .sealed = try catchUp() {
                     try overtake(&lockTimeout)
                 } else {

@@ -13,9 +13,9 @@ extension LocalGroup {
     /// The outcome of one try to write, under the lock.
     enum Attempt<Value> {
         case written(Value)
-        /// The order continues in another journal than the locked one.
+        /// The locked journal is sealed: the order continues in another one.
         case moved
-        /// The same, noticed at the publication: the record is lost.
+        /// The journal was sealed before the record could be published, so the record does not count.
         case passedOver
         case noRoom(NoSpace)
     }
@@ -74,8 +74,8 @@ extension LocalGroup {
         var signaled = WakeChannels()
         let made: Attempt<Written>?
         var journal: Journal?
-        // The others' records are applied before the lock is taken, so that fewer writers find it taken. An error shows
-        // again under the lock.
+        // Apply the records of other processes before the lock is taken, so that it is held for a shorter time. An
+        // error is ignored here, because the same read under the lock reports it.
         _ = try? applyPublished()
         do throws(SharedCoreError) {
             made = try withLock { locked throws(SharedCoreError) in
@@ -113,7 +113,7 @@ extension LocalGroup {
             damage = try self.damage(of: journal)
             return damage == nil ? try body(journal) : nil
         }
-        // Resumes waiting tasks, so no lock may be held.
+        // This resumes waiting tasks, so it must not run under a lock.
         if let damage { throw lose(with: damage) }
         return value ?? nil
     }
@@ -185,7 +185,8 @@ extension LocalGroup {
             }
         } catch {
             guard error.code == .storageFull else { throw error }
-            // A process that ended after its compaction has left journals. Content may use their space as well.
+            // A process that ended right after its compaction has left old journals, whose space can be freed. Content
+            // may use that space as well.
             if !isContent || directory.hasJournal(before: journal.generation) {
                 return .noRoom(NoSpace(error: error, isSpareInUse: false, isContent: isContent))
             }
@@ -195,8 +196,8 @@ extension LocalGroup {
         if !interest.isEmpty, !Defect.lateBells.isPresent {
             wakeChannels.prepare(touched.intersection(interest))
         }
-        // Opened even without a listener: when the kernel closes the channels, later listeners learn that this process
-        // has ended.
+        // Open these channels even if they have no listener yet: the kernel closes them at the end of this process, and
+        // so signals the end to later listeners.
         wakeChannels.prepare(WakeChannels(ofKeysHeldBy: effect))
         do throws(SystemCallError) {
             if FailPoint.isActive("commit.halfRecord") {
@@ -243,8 +244,8 @@ extension LocalGroup {
         return .written(after.offset)
     }
 
-    /// Reports changes after the lock was released: to the waiting tasks of this process, and to the channels with a
-    /// listener.
+    /// Reports changes to the waiting tasks of this process, and signals the channels that have a listener. Called
+    /// after the lock was released.
     func announce(_ signaled: WakeChannels, in journal: Journal?) {
         guard let journal else { return }
         replica.wake()

@@ -28,11 +28,12 @@ final class LocalGroup: Sendable {
     let compaction = CompactionState()
     let listening = Mutex(Listening())
     let expirySchedule = Mutex(ExpirySchedule())
-    /// Held while the state is read and passed on, so that an earlier read never replaces a later one.
+    /// Held while this process reads what its listeners wait for and passes it on, so that the result of an earlier
+    /// read never replaces that of a later one.
     let newsOrder = Mutex(())
     let place = PlaceCheck()
-    /// True while this process serves as the group's hub. No other process may then rely on the channel of everything,
-    /// which is not signalled for this process's records.
+    /// True while this process serves as the group's hub. It then does not signal ``WakeChannels/everything`` for its
+    /// own records, so no other process may rely on that channel.
     let isHub = Atomic(false)
 
     private init(
@@ -113,7 +114,7 @@ final class LocalGroup: Sendable {
             return try applyPublished()
         } catch {
             guard error.code == .corrupt else { throw error }
-            // Another process has the records that the disk has dropped in memory, and writes them anew.
+            // The disk has lost records, but another process still has them in memory and writes them anew.
             if position.journal.isPlausiblyAbandoned { throw untrusted(error) }
             // Any other damage is permanent.
             throw lose(with: error)
@@ -168,7 +169,7 @@ final class LocalGroup: Sendable {
     private func look<Value: Sendable>(
         mayBeBehind: Bool, _ body: (inout StoreState) throws(SharedCoreError) -> Value
     ) throws(SharedCoreError) -> Look<Value> {
-        // Set from inside of the replica's call, because a returned value would be copied.
+        // Assigned inside the closure, because a returned value would be copied.
         var look = Look<Value>.behind
         try replica.read { state throws(SharedCoreError) in
             guard mayBeBehind || self.follower.isCurrent(in: &state) else { return }

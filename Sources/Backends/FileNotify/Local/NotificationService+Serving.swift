@@ -47,7 +47,7 @@ extension NotificationService {
         takeStock(&due)
         for group in groups(due) {
             group.lookAtJournal()
-            // A resource that other processes held may be free now.
+            // Disk space or the spare file, which another process may have had before, may be free now.
             group.keepSpareSpace()
         }
     }
@@ -120,7 +120,7 @@ extension NotificationService {
                     state.wakeChannels[id]?[index] = .some(watch)
                     if watch != nil { regained.formUnion(WakeChannels(index: index)) }
                 }
-                // Before the group is polled, so that nothing is missed between the two ways of listening.
+                // Switch before the group is polled, so that no change is missed between the two ways of listening.
                 group.listenToWakeChannels(regained)
             }
         }

@@ -14,7 +14,7 @@ final class NotificationService: Sendable {
     static let idleInterval = Duration.seconds(10)
     /// The interval at which a group that no process can wake is polled.
     static let lookInterval = Duration.milliseconds(100)
-    /// The interval while every group is quiet, in place of none.
+    /// The interval of the timer while every group is quiet: practically never.
     private static let longestInterval = Duration.seconds(365 * 86_400)
 
     /// The interval of the timer.
@@ -43,7 +43,7 @@ final class NotificationService: Sendable {
         let isAwaited: Bool
     }
 
-    /// The keys of the descriptors. Those of processes follow these.
+    /// The keys of descriptors in the readiness set. The keys of processes come after these.
     enum Key {
         static let counter: UInt64 = 0
         static let events: UInt64 = 1
@@ -80,11 +80,12 @@ final class NotificationService: Sendable {
             Set(wakeChannels.filter { $0.value.values.contains(nil) }.map(\.key))
         }
 
-        /// True if no group needs a poll, because every change comes as an event.
+        /// True if the timer is not needed: the listeners of every group read at intervals of their own, and all else
+        /// comes as an event.
         fileprivate var isQuiet: Bool {
             !quiet.isEmpty && quiet.isSuperset(of: groups.keys) && events != nil && deaf.isEmpty
                 && holders.values.allSatisfy { $0.values.allSatisfy(\.isAwaited) }
-                // A poster that is killed before its futex signal wakes no process.
+                // A group with futex signals needs polls: a poster that is killed before its signal wakes no process.
                 && !groups.values.contains { $0.sleepsAtSharedMemory }
                 // The end of a session that could not be recorded is tried again at an idle poll.
                 && reported.isEmpty
@@ -128,7 +129,8 @@ final class NotificationService: Sendable {
     /// Returns the executor for tasks that want to be resumed by the thread that receives updates; nil when the system
     /// has no thread left.
     func preferredExecutor() -> UpdateExecutor? {
-        // Started under the lock: no task may get the executor before there is a thread that waits while a task runs.
+        // Start the second thread under the lock: no task may get the executor before a thread waits for updates while
+        // another runs the task.
         state.withLock { state in
             if state.hasCompanion { return executor }
             do throws(SystemCallError) {
@@ -274,7 +276,8 @@ final class NotificationService: Sendable {
                     holders[session.id] = holder
                 } else if let process = group.processHandle(of: session, ended: &ended) {
                     state.lastKey += 1
-                    // An end in the meantime is reported at once. A process that cannot be awaited is polled.
+                    // If the process has ended meanwhile, its descriptor is ready at once. A process that cannot be
+                    // watched is polled.
                     let isAwaited = (try? readiness.addEdges(of: process.descriptor, key: state.lastKey)) != nil
                     holders[session.id] = Holder(
                         session: session, process: process, key: state.lastKey, isAwaited: isAwaited)

@@ -10,7 +10,7 @@ final class SignalListener: Sendable {
     private struct State {
         var wakeChannels = WakeChannels()
         var isRunning = false
-        /// At which words the thread sleeps, or is about to.
+        /// The words at which the thread sleeps, or is about to sleep.
         var sleepers = GroupPage.Sleepers.atGroup
         /// True if the system lets the thread sleep at several words; nil before there is a thread.
         var canSleepAtSeveral: Bool?
@@ -23,7 +23,7 @@ final class SignalListener: Sendable {
 
     private let page: GroupPage
     private let state = Mutex(State())
-    /// Changes when the thread is to sleep for other channels than it does.
+    /// A futex word of this process. It changes when the thread must sleep for other channels than it does now.
     private let change = OwnWord()
 
     init(_ page: GroupPage) {
@@ -61,12 +61,12 @@ final class SignalListener: Sendable {
             state.wakeChannels.subtract(wakeChannels)
             return (state.wakeChannels.isEmpty && !before.isEmpty, state.sleepers)
         }
-        // Only the removal of the last channel wakes the thread. After another removal the thread waits for a channel
-        // too many until its next wake.
+        // Only the removal of the last channel wakes the thread. After another removal it waits for one unneeded
+        // channel until it wakes for another reason.
         if isLast { wakeThread(asleep: sleepers) }
     }
 
-    /// Sets the bits again: a process may have cleared them and been killed before it signalled that.
+    /// Sets the bits again, because a process may have cleared them and been killed before it told this thread.
     func renew() {
         let (wakeChannels, sleepers) = state.withLock { ($0.wakeChannels, $0.sleepers) }
         if !wakeChannels.isEmpty { page.listenToSignals(for: wakeChannels, by: sleepers) }
@@ -93,7 +93,7 @@ final class SignalListener: Sendable {
             guard !wakeChannels.isEmpty else { return }
             let seen = sleepers == .atGroup ? atGroup : page.seen(by: sleepers, for: wakeChannels)
             page.listenToSignals(for: wakeChannels, by: sleepers)
-            // Held only during the read: the sleeping thread must not keep the group alive.
+            // Keep the strong reference only during the read: the sleeping thread must not keep the group alive.
             group()?.look()
             let end = page.sleep(after: seen, for: wakeChannels, or: (change, own))
             if end == .unsupported { state.withLock { $0.canSleepAtSeveral = false } }

@@ -15,7 +15,7 @@ package enum WakeUpSource: Hashable, Sendable {
         /// Unless it is known to report every write.
         case unlessKnown
         case always
-        /// Not tested; counts as a file system that reports nothing.
+        /// No test: the file system counts as one that reports no writes. For tests.
         case silent
     }
 
@@ -55,7 +55,8 @@ package enum WakeUpSource: Hashable, Sendable {
             throw SystemCallError("mmap", number: SystemCallError.Number.notSupported, at: directory.path)
         }
         guard let events = try? FileEvents(), (try? events.watchWrites(to: other)) != nil else {
-            // The file system is not at fault: each wake channel is tried again.
+            // The system has no watch left. That does not depend on the file system, so count it as one that reports
+            // writes; each wake channel is tried again later.
             return true
         }
         try written.write([1], at: 0)

@@ -2,8 +2,8 @@ internal import CoreAPI
 internal import StoreEngine
 
 extension Effect {
-    /// True if the effect may end something, or adds an entry that expires: a hub then reads the group again. A hub
-    /// waits for the ends of its clients' processes by itself.
+    /// True if a hub must read the group again after this effect: a commit that puts an entry with a lifetime, or any
+    /// effect that is no commit, such as an expiry or the end of a session.
     var beginsToEnd: Bool {
         guard case .committed(_, _, let operations) = body else { return true }
         return operations.contains { operation in
@@ -34,9 +34,9 @@ extension WakeChannels {
         }
     }
 
-    /// The wake channels that an effect signals when it is applied to a state. A channel that is opened or signalled
-    /// without need wakes its listeners, and again when the process ends. So a process that ends must not open all of
-    /// them, and deleting an absent key signals none.
+    /// The wake channels that an effect signals when it is applied to a state. A channel that is opened without need
+    /// wakes its listeners now, and again when the process ends. So the set is exact: the deletion of an absent key,
+    /// for example, signals no channel.
     init(of effect: Effect, before state: borrowing StoreState) {
         switch effect.body {
         case .sessionEnded(let session):
