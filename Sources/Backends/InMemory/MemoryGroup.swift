@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// A participant of a group in memory. See ``MemorySpace``.
 ///
-/// Releasing the last reference ends the session, as closing does. For tests, ``simulateKill()`` ends it as the
-/// death of a process would, and ``simulateStop()`` holds it up as SIGSTOP would.
+/// Releasing the last reference ends the session, as closing does. For tests, ``simulateKill()`` ends the session as
+/// the death of its process would, and ``simulateStop()`` stops the handle as SIGSTOP would.
 public final class MemoryGroup: SharedGroup {
     public let session: Session
     public let capabilities: Capabilities
@@ -107,7 +107,7 @@ public final class MemoryGroup: SharedGroup {
         gate.open()
     }
 
-    /// Holds up this handle as SIGSTOP holds up a process: calls and watches wait until ``simulateContinue()``.
+    /// Stops this handle as SIGSTOP stops a process: calls and watches wait until ``simulateContinue()``.
     public func simulateStop() {
         gate.close()
     }

@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import Replica
 internal import StoreEngine
 
-/// The one order of a group in memory: a mutex makes it one, and a direct call delivers the updates.
+/// The order of commits of a group in memory. A mutex serializes the commits, and direct calls deliver the updates.
 final class MemoryStore: Sendable {
     let replica: Replica
     /// Distinguishes the group from a later one with the same name.
@@ -33,7 +33,7 @@ final class MemoryStore: Sendable {
         try record(.commit(transaction, of: session)).get()
     }
 
-    /// Gets a request its place in the order.
+    /// Evaluates a request at the next place in the order, and records its effect.
     func record(_ request: OrderRequest) throws(SharedCoreError) -> RequestOutcome {
         let now = clock.now()
         let (outcome, nextExpiry) = try replica.update {

@@ -1,7 +1,7 @@
 internal import CoreAPI
 internal import Synchronization
 
-/// Admits one call at a time, in the order in which they come.
+/// Runs calls one at a time, in the order of their arrival.
 final class CallLine: Sendable {
     private struct State {
         var isTaken = false

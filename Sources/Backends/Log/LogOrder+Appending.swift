@@ -9,16 +9,17 @@ extension LogOrder {
     /// The outcome of an append.
     enum AppendResult {
         case appended
-        /// Others were first. Their records are applied.
+        /// Other participants have appended first. Their records are applied now.
         case overtaken
-        /// The log refused the record, and a read shows none.
+        /// The log refused the record, but a read shows no other record at the position.
         case refused
     }
 
     /// The number of bytes of records after a snapshot at which even a small snapshot is replaced.
     private static let compactionByteCount = 1 << 20
 
-    /// Appends an effect and applies it. A cancellation does not interrupt it: the caller learns the outcome.
+    /// Appends an effect and applies it. A cancellation does not interrupt the append, so the caller learns its
+    /// outcome.
     func append(_ effect: Effect, at place: LogPlace) async throws(SharedCoreError) -> AppendResult {
         guard !Task.isCancelled else { throw .cancelled("commit") }
         let (record, bytes) = try LogRecord.make(of: effect, at: place)
@@ -36,7 +37,7 @@ extension LogOrder {
     private func append(
         _ bytes: [UInt8], of record: LogRecord, at place: LogPlace
     ) async throws(SharedCoreError) -> AppendResult {
-        // The doubt of the first try, which may still be on its way.
+        // The error of the first attempt, whose outcome is unknown: the log may still append its record.
         var firstDoubt: SharedCoreError?
         while true {
             var doubt: SharedCoreError?
@@ -49,7 +50,8 @@ extension LogOrder {
                 }
                 doubt = error
             }
-            // Without a doubt, a record at the position is that of another participant, and may have been applied meanwhile.
+            // If no attempt has an unknown outcome, a record at this position is another participant's, and may have
+            // been applied meanwhile.
             if doubt == nil, firstDoubt == nil {
                 if progress.withLock({ $0.place.position > place.position }) { return .overtaken }
                 if try await takeReceived(from: place.position) { return .overtaken }
@@ -77,7 +79,8 @@ extension LogOrder {
         }
     }
 
-    /// Checks that the log contains the last applied record, after it refused a further one: it may have lost records.
+    /// Checks, after a refusal, that the log still contains the last record that was applied here: a log that has lost
+    /// records ends before it.
     private func requireTail(of place: LogPlace) async throws(SharedCoreError) {
         guard place.position > 0 else { return }
         let slice = try await read(from: place.position - 1, limit: 1)
@@ -111,7 +114,8 @@ extension LogOrder {
                 progress.byteCount -= byteCount
             }
         } catch {
-            // The records serve as well; not tried again with each of them.
+            // A failed compaction is no error, because the records can still be read. Try again only after more
+            // records, not after each one.
             progress.withLock { $0.leastCompaction = $0.byteCount + Self.compactionByteCount }
         }
     }

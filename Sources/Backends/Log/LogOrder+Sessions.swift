@@ -4,7 +4,7 @@ internal import Replica
 internal import StoreEngine
 internal import Synchronization
 
-/// The run of the machine, and the participants.
+/// Handles new boots of the machine, and the ends of participants.
 extension LogOrder {
     /// Brings the replica up to date, and records a new boot of the machine if the log has another one, or none.
     ///
@@ -56,7 +56,7 @@ extension LogOrder {
         guard !states.isEmpty else { return [] }
         let told = try await log.ended(among: states.map(\.session)) ?? []
         guard looksAtProcesses else { return told }
-        // A connection or a lease may outlast its process.
+        // A dead process's connection or lease may still exist, so check the processes as well.
         return told
             + states.filter { !told.contains($0.session.id) && $0.visibleProcess?.liveness == .dead }.map(\.session.id)
     }
@@ -73,7 +73,7 @@ extension LogOrder {
     /// Records a participant.
     func join(_ description: SessionDescription) async throws(SharedCoreError) -> Session {
         let present = ProcessIdentity.current
-        // The socket takes the name before others can read the token.
+        // Bind the socket before other participants can read the token, from which its name is made.
         let token = ProcessMark.Token.random()
         let socket = SessionSocket(named: token.socketName)
         let opening = SessionOpening(
@@ -142,16 +142,17 @@ extension LogOrder {
                 var hasNews = progress.withLock { $0.place.position > position }
                 if !hasNews { hasNews = try await takeReceived(from: position) }
                 if !hasNews { hasNews = try await catchUp() }
-                // The wait may have ended for a session, also where there is news besides. Without leases, the sessions of processes
-                // that are waited for cannot have ended: with many participants, a question about each after each record is most of
-                // the work.
+                // The wait may have ended because a session has ended, even if there are new records too. Without
+                // leases, the log need not be asked about sessions whose processes are watched here. With many
+                // participants, such questions after each record would be most of the work.
                 let living = log.lease == nil ? Set(waits.keys) : []
                 try await endDead(except: own, and: living, lookingAtProcesses: false)
                 guard !hasNews else {
                     (delay, wasForNothing) = (RetryDelay(), false)
                     continue
                 }
-                // A pause, because the waits of some logs return without a cause, which would keep a processor busy.
+                // Pause, because the waits of some logs return without a new record, and a loop without a pause would
+                // keep a processor busy.
                 if wasForNothing { try await Self.pause(delay.next()) }
                 wasForNothing = true
             } catch {

@@ -16,10 +16,10 @@ final class LogOrder: Sendable {
         var byteCount = 0
         /// The reason why the handle cannot go on.
         var failure: SharedCoreError?
-        /// The number of bytes after the snapshot before which no compaction begins.
+        /// No compaction begins while ``byteCount`` is below this number.
         var leastCompaction = 0
         var compaction: Task<Void, Never>?
-        /// The number of times that sessions were opened or ended.
+        /// Counts the openings and ends of sessions.
         var sessionChanges = 0
         /// Proves that the participant's session is this process's.
         var socket: SessionSocket?
@@ -63,7 +63,7 @@ final class LogOrder: Sendable {
         }
     }
 
-    /// Applies the records at a position and behind it that the log has been sent.
+    /// Applies the records from a position on that the log has received without a read.
     ///
     /// - Returns: Whether there was anything new.
     func takeReceived(from position: UInt64) async throws(SharedCoreError) -> Bool {
@@ -164,7 +164,7 @@ final class LogOrder: Sendable {
 
     // MARK: - Writing
 
-    /// Gets a request its place in the order.
+    /// Evaluates a request, and appends its effect at the end of the log.
     func record(_ request: OrderRequest) async throws(SharedCoreError) -> RequestOutcome {
         try await line.enter()
         defer { line.leave() }
@@ -207,7 +207,8 @@ final class LogOrder: Sendable {
         let now = options.clock.now()
         return try progress.withLock { progress throws(SharedCoreError) in
             if let bootID = progress.place.bootID, bootID != self.options.clock.bootID {
-                // All sessions of the earlier boot have ended, and this clock is not that of the present boot.
+                // The log belongs to another boot than this participant's clock: the sessions of this participant's
+                // boot have ended, and its clock cannot measure the lifetimes.
                 switch request {
                 case .commit(_, let session, _, _), .end(let session): throw .sessionEnded(session)
                 case .join, .expire: throw .otherRun(bootID, own: self.options.clock.bootID)
@@ -220,7 +221,7 @@ final class LogOrder: Sendable {
         }
     }
 
-    /// Does something to its end, also when the task is cancelled.
+    /// Runs `body` to its end in a task that is not cancelled with the caller's.
     static func uncancelled<Value: Sendable>(
         _ body: @escaping @Sendable () async throws(SharedCoreError) -> Value
     ) async throws(SharedCoreError) -> Value {
@@ -255,7 +256,8 @@ final class LogOrder: Sendable {
             progress.socket = nil
             return progress.compaction
         }
-        // Participants may live so shortly that no compaction would ever end otherwise.
+        // Wait for the compaction: if every participant lives only briefly, no compaction would ever complete
+        // otherwise.
         await withTaskCancellationHandler {
             await compaction?.value
         } onCancel: {

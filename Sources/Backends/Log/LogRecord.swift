@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import Platform
 internal import StoreEngine
 
-/// A record of the log: the format, the mark by which its writer found it, and an effect.
+/// A record of the log: the format, the nonces of the record and its predecessor, and an effect.
 struct LogRecord {
     /// The version of the format that this file writes.
     private static let format: UInt8 = 2
@@ -10,7 +10,7 @@ struct LogRecord {
     /// The nonce of the record before it; 0 in the first one of a log. A log that leaves records out, repeats them,
     /// loses its last ones or replaces one breaks this chain.
     let previous: UInt64
-    /// Chosen at random for each record: its writer finds it again by this number.
+    /// A random number, by which the writer recognizes its record when it reads the log after an unknown outcome.
     let nonce: UInt64
     let effect: Effect
     let byteCount: Int

@@ -42,7 +42,7 @@ public final class ReplicatedGroup: SharedGroup {
 
     deinit {
         guard !handle.isClosed else { return }
-        // A watch may be held for longer than its group.
+        // A watch may live longer than its group's handle.
         order.replica.finish(session.id, with: .sessionEnded(session.id))
         let (order, following, session) = (order, following, session)
         Task { await Self.leave(order, following, session.id) }
@@ -145,7 +145,7 @@ public final class ReplicatedGroup: SharedGroup {
 
     /// Ends the session and closes the log.
     ///
-    /// A log that does not answer is waited for 10 s at most. The session's end is then found by the others.
+    /// Waits at most 10 s for a log that does not answer. The other participants then detect the end of the session.
     public func close() async {
         guard handle.close() else { return }
         order.replica.finish(session.id, with: nil)
@@ -174,8 +174,8 @@ public final class ReplicatedGroup: SharedGroup {
         await wait(for: closeTimeout) { await order.close() }
     }
 
-    /// Waits for a body for a limited time, also in a cancelled task. After that the body is cancelled, and ends
-    /// without a caller.
+    /// Runs a body and waits for it until the timeout, also in a cancelled task. After the timeout the body is
+    /// cancelled, and this call returns without waiting for its end.
     private static func wait(for timeout: Duration, until body: @escaping @Sendable () async -> Void) async {
         let end = Promise<Void>()
         let work = Task {
@@ -191,7 +191,7 @@ public final class ReplicatedGroup: SharedGroup {
         limit.cancel()
     }
 
-    /// Reads the state, brought up to date where that is asked for.
+    /// Reads the state. For a linearizable read, brings the replica up to date first.
     private func read<Result: Sendable>(
         _ consistency: ReadConsistency,
         _ body: (inout StoreState) throws(SharedCoreError) -> sending Result
@@ -209,7 +209,7 @@ public final class ReplicatedGroup: SharedGroup {
         }
     }
 
-    /// Makes a call of the application's.
+    /// Runs a call of the application.
     private func calling<Answer>(
         _ body: () async throws(SharedCoreError) -> Answer
     ) async throws(SharedCoreError) -> Answer {

@@ -43,8 +43,8 @@ public protocol SharedLog: Sendable {
     /// - Returns: False if nothing was appended because of another record at the position or a concurrent append. If a
     ///   read shows no record there, the group pauses before it appends again.
     /// - Throws: `outcomeUnknown`, `unavailable` and `system` if it is not known whether the record was appended. The
-    ///   group then reads the position. If it finds nothing there, it appends the same record once more, and tells the
-    ///   application `outcomeUnknown` if that does not help. With any other code, such as `storageFull`, nothing was
+    ///   group then reads the position. If there is no record, the group appends the same one once more. If that fails
+    ///   as well, the application gets `outcomeUnknown`. With any other code, such as `storageFull`, nothing was
     ///   appended.
     func append(_ record: [UInt8], at position: UInt64) async throws(SharedCoreError) -> Bool
 
@@ -65,10 +65,12 @@ public protocol SharedLog: Sendable {
     /// - Throws: Any code when the task is cancelled, promptly.
     func wait(after position: UInt64) async throws(SharedCoreError)
 
-    /// Returns records from a position on that the log has been sent and not asked for; none is the default.
+    /// Returns records from a position on that a server has sent to this handle without a read. The default returns
+    /// none.
     ///
-    /// Where a server sends each record to all participants, this saves a ``read(from:limit:)`` of each of them for each record. It
-    /// returns at once, and only what a read would return. The group still reads where it must know that nothing is missing.
+    /// Where a server sends each record to all participants, this saves a ``read(from:limit:)`` of each of them for
+    /// each record. The call must return at once, and only records that a read would return. The group still reads when
+    /// it must know that no record is missing.
     func received(from position: UInt64) async -> [[UInt8]]
 
     /// Replaces all records before a position, and the snapshot before them, by a snapshot, in one atomic step.
@@ -87,9 +89,9 @@ public protocol SharedLog: Sendable {
     /// - Throws: An error to refuse the participant: opening then ends the session and throws the error.
     func hold(_ session: SessionID) async throws(SharedCoreError)
 
-    /// Returns the sessions that have ended without a record, as far as the log knows; nil if it does not know, which
-    /// is the default. The group itself checks the processes that it can see, and notices their deaths at once. So a
-    /// log reports sessions of other processes, and those with an expired lease.
+    /// Returns those of the given sessions that have ended although no record says so; nil, the default, if the log
+    /// cannot tell. The group itself checks the processes that it can see, and notices their deaths at once. So a log
+    /// reports sessions of other processes, and those with an expired lease.
     ///
     /// The group calls it when it opens, when the application asks for the sessions, and after each ``wait(after:)``.
     /// After a wait, and without a ``lease``, it passes only sessions of processes that it cannot see.

@@ -4,7 +4,7 @@ internal import Platform
 /// Finds plugins. Their code runs with this user's rights, so only this user and root may be able to change their
 /// files, or the directories on the path to them.
 enum PluginDirectory {
-    /// A process with more rights than its caller trusts root alone.
+    /// A process that has more rights than its caller, such as a setuid program, trusts only files of root.
     private static var owners: [UInt32] { OwnProcess.hasMoreRightsThanCaller ? [0] : [FileStatus.currentUser, 0] }
 
     /// Returns the path of a plugin without symbolic links; nil if there is none. No other user can make it refer to

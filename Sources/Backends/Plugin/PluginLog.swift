@@ -41,7 +41,8 @@ final class PluginLog: SharedLog {
     private let calls = SerialThread(name: "sc-plugin")
     private let waits = SerialThread(name: "sc-plugin-wait")
     private let state = Mutex(State())
-    /// True after the plugin's handle was closed. The lock is held while `interrupt` runs.
+    /// True after the plugin's handle was closed. The lock is held during each call of the plugin's `interrupt`, so
+    /// that the handle is not closed meanwhile.
     private let isOver = Mutex(false)
 
     private init(_ table: PluginTable, handle: UInt, promises: PluginPromises, secrets: [String], bounds: Bounds) {
@@ -69,7 +70,7 @@ final class PluginLog: SharedLog {
                 result = .failure(error.hiding(place.secrets))
             }
             guard !opened.fulfil(result), case .success(let log) = result else { return }
-            // Too late: the caller has stopped waiting.
+            // The caller has stopped waiting, so close the log that was opened too late.
             table.functions.close(log.log)
         }
         let bound = place.timeout + bounds.close
@@ -100,7 +101,8 @@ final class PluginLog: SharedLog {
         var next = max(position, slice.slice.start) + UInt64(slice.slice.records.count)
         while slice.slice.records.count < limit, next < slice.end {
             let further = try await page(from: next, limit: limit - slice.slice.records.count)
-            // A compaction in between: the group reads on from here.
+            // A compaction happened between the pages. Return the records so far; the group reads the rest with its
+            // next call.
             guard further.slice.snapshot == nil else { break }
             slice.slice.records += further.slice.records
             slice.end = further.end
@@ -124,7 +126,7 @@ final class PluginLog: SharedLog {
     func wait(after position: UInt64) async throws(SharedCoreError) {
         let ended = Promise<Result<Void, SharedCoreError>>()
         waits.submit { [self] in
-            // A call that was abandoned meanwhile, or comes after the close, is not made.
+            // Do not call the function if the caller has given up meanwhile, or if the log was closed.
             let isWanted = ended.whileOpen {}
             guard isWanted, !state.withLock(\.isClosed) else {
                 ended.fulfil(.failure(.closed(table.path)))
@@ -175,7 +177,8 @@ final class PluginLog: SharedLog {
         guard isFirst else { return }
         let closed = Promise<Void>()
         interrupt()
-        // After the running wait and all calls: a function that does not return keeps the handle open.
+        // Close the handle after the running wait and all calls. If one of these functions never returns, the handle
+        // stays open.
         waits.submit { [self] in
             calls.submit { [self] in
                 isOver.withLock { $0 = true }
@@ -223,7 +226,7 @@ final class PluginLog: SharedLog {
                 state.running?.isLate = true
                 return true
             }
-            // A call that still waits for its turn is not made.
+            // If the function has not begun, it will not be called.
             answer.fulfil(
                 .failure(Self.late(name, after: bounds.call, isRunning ? code : .unavailable, at: table.path)))
         }

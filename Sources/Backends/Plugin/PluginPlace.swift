@@ -9,7 +9,7 @@ struct PluginPlace: Sendable {
     let readsOnly: Bool
     /// The values of the plugin's settings, in their order.
     let values: [String?]
-    /// Those of the values that no error shows.
+    /// The values of secret settings, which no error message may contain.
     let secrets: [String]
     let timeout: Duration
 
@@ -79,7 +79,8 @@ extension SharedCoreError {
         func hide(_ text: String) -> String {
             longestFirst.reduce(text) { text, secret in
                 let text = text.replacing(secret, with: "(secret)")
-                // The text may have been cut within the secret.
+                // The text may have been cut within the secret, so also hide a beginning of the secret at the end of
+                // the text.
                 let cut = (4..<max(4, secret.utf8.count)).last { count in
                     text.utf8.suffix(count).elementsEqual(secret.utf8.prefix(count))
                 }
