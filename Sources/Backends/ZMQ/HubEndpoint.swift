@@ -126,9 +126,9 @@ extension HubEndpoint {
         return try HubEndpoint("ipc://\(directory)/hub")
     }
 
-    /// Throws unless the hub at a socket of this machine is this user's. In a directory that another user may write to,
-    /// that user's program could listen in its place, and a hub silently cuts the connections of users other than its
-    /// own.
+    /// Throws unless the hub at a socket of this machine is this user's. In a directory to which another user may
+    /// write, that user's program could listen in place of the hub. And a hub of another user would silently close the
+    /// connection.
     ///
     /// - Returns: The endpoint with the path without symbolic links. The library resolves its path again for each
     ///   connection, and no other user can redirect this one.

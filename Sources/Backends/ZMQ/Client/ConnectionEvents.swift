@@ -4,13 +4,13 @@ internal import Synchronization
 /// The events of a socket's connection, as the library reports them.
 struct ConnectionEvents {
     enum Event: Hashable {
-        /// The system has made the connection. The other end may not know of it yet.
+        /// The kernel has established the connection. The program at the other end may not have accepted it yet.
         case connected
         /// The handshake is complete: messages can be exchanged.
         case ready
         /// The other end has refused this end's keys.
         case refused
-        /// The handshake failed, as when one end requires keys and the other has none.
+        /// The handshake failed, for example because one end requires keys and the other has none.
         case misunderstood
         case lost
     }

@@ -25,16 +25,16 @@ public struct HubLauncher: Hashable, Sendable {
         self.inherited = inherited
     }
 
-    /// How often a joining client checks that its hub is still there.
+    /// The interval at which a joining client checks that its hub still exists.
     private static let watchPause = Duration.milliseconds(250)
     /// The time between two checks while another process starts a hub.
     private static let pause = Duration.milliseconds(20)
     /// The longest time between two attempts to replace a killed hub.
     private static let longestReplacementPause = Duration.seconds(5)
 
-    /// Starts the program when no hub has the endpoint, and returns when a hub answers. As a replacement, also returns
-    /// when the last hub was told to end. Only hubs at sockets of this machine are started: for an endpoint with a host
-    /// this does nothing.
+    /// Starts the program when no hub has the endpoint, and returns when a hub answers. A replacement also returns
+    /// without a hub if the last hub was told to end. Only hubs at sockets of this machine are started: for an endpoint
+    /// with a host this does nothing.
     ///
     /// - Parameter isReplacement: Starts a hub only if the last one was killed.
     /// - Throws: The error that kept the hub from starting, ``SharedCoreError/Code/unavailable`` at the timeout.
@@ -75,8 +75,8 @@ public struct HubLauncher: Hashable, Sendable {
             .unavailable, "The hub was not there in time. Its log is in \(path).log.", at: "\(endpoint)")
     }
 
-    /// Starts another hub whenever there is none, until cancelled. For a joining client: its hub may end before it has
-    /// answered. A hub that was just killed, for example, still has its lock.
+    /// Starts another hub whenever there is none, until cancelled. A joining client uses it, because its hub may end
+    /// before it has answered. A hub that was just killed, for example, still has its lock for a moment.
     func keepLaunched(at endpoint: HubEndpoint) async {
         while (try? await Task.sleep(for: Self.watchPause)) != nil {
             // An error that keeps the hub from starting is reported to the clients that join later.

@@ -11,7 +11,8 @@ extension HubLink {
         if case .inproc(let name) = endpoint { namedRun = NamedHubs.shared.run(of: name) }
         let socket = try Socket(.dealer, for: endpoint.description)
         try configure(socket)
-        // Messages wait in the link until there is a connection; the library would lose them with a connection.
+        // Keep messages in the link until there is a connection. Messages in the library's queue are lost with a
+        // connection.
         try socket.set(.onlyWhenConnected, 1)
         try socket.set(.sendLimit, 4 * Wire.windowCount)
         try socket.set(.messageByteLimit, options.answerByteLimit)
@@ -22,7 +23,7 @@ extension HubLink {
         try socket.connect()
         try watch(socket)
         try watch(events.socket)
-        // A released actor that was not closed leaves a poll source, which has ended.
+        // The poll source may outlive an actor that was released without being closed. It then ends.
         pollSource.turn = { [weak self, unowned pollSource] in
             guard let self else { return pollSource.isOver = true }
             self.assumeIsolated { $0.turn() }
@@ -88,7 +89,7 @@ extension HubLink {
             try connect()
             if isListening, !isParted { try listen(at: welcome?.streamPort) }
         } catch {
-            // The cause may be that the process has no free descriptor. The session continues, and requests wait.
+            // The process may have no free descriptor. The session lives on, and requests wait for the next attempt.
             closeSockets()
             lastTrouble = SharedCoreError(error).message
             nextConnection = clock.now().advanced(by: Self.connectionPause)

@@ -14,13 +14,13 @@ extension HubLink {
         let deadline = options.openTimeout.map { clock.now().advanced(by: $0) }
         joiningEnds = deadline
         defer { joiningEnds = nil }
-        // One handler for all steps: entering or leaving a handler may change threads.
+        // Use one cancellation handler for all steps, because entering or leaving a handler may change threads.
         let outcome = await withTaskCancellationHandler {
             await takeSteps(by: deadline)
         } onCancel: {
             Task { await self.resumeJoining() }
         }
-        // The session exists already, or may exist.
+        // The hub may have opened a session already, so end it.
         if case .failure(let error) = outcome { await close(with: error) }
         return try outcome.get()
     }
@@ -57,7 +57,7 @@ extension HubLink {
             try SharedCoreError.wrapping { () throws(MessagingError) in try self.listen(at: welcome.streamPort) }
             _ = try await reach(by: deadline, "The hub's stream is not heard") { $0.isArmed ? true : nil }
             if replica == nil { askForMissing() }
-            // The state is taken after the join began; changes published since then are received or requested.
+            // The hub takes the state after this join began. Later changes come by the stream, or are requested.
             return .success((welcome, try await reach(by: deadline, "The hub does not send its state") { $0.replica }))
         } catch {
             return .failure(error)
@@ -76,7 +76,7 @@ extension HubLink {
             if let deadline, clock.now() >= deadline {
                 throw SharedCoreError(
                     .unavailable,
-                    // The advice to start a hub is left out when a hub is known to exist.
+                    // If a hub is known to exist, do not advise the user to start one.
                     "\(trouble) at \(endpoint)."
                         + (lastTrouble == nil && welcome == nil
                             ? " Is it running? “sharedcore hub” on its machine starts one." : ""),
@@ -120,22 +120,22 @@ extension HubLink {
         phase = .joined
         stopReplacing()
         lastTrouble = nil
-        // Requests sent over the former connection may have been lost.
+        // A request for missing changes that was sent over the former connection may be lost.
         catchUp = nil
         isHeardAnew = false
         resumeJoining()
         sendAgain()
-        // Applies to a joining client too. Its state may be on request already: two hellos are answered by two
-        // welcomes.
+        // This also applies to a client that is joining. It may have requested the state already, because the hub
+        // answers each of two hellos with a welcome.
         if replica != nil || isArmed { askForMissing() }
     }
 
     /// Handles a refused hello.
     func notWelcomed(_ error: SharedCoreError) {
         guard welcome != nil, error.code != .sessionEnded else { return end(with: error) }
-        // The session exists. So hello is repeated after a while, to go on with the session or to end it.
+        // The session exists, so repeat the hello after a pause, either to continue the session or to end it.
         guard error.code == .unavailable else {
-            // The hub does not accept the end of the session, and another attempt would change nothing.
+            // With these errors the hub refuses to end the session, and would refuse each further attempt.
             let isFinal = error.code == .forbidden || error.code == .incompatible
             if isClosing, isFinal, !FailPoint.fails("link.refusedLeaving") { return end(with: error) }
             return giveUp(with: error)

@@ -9,9 +9,9 @@ extension HubLink {
     private static let lostClosingGrace = Duration.seconds(1)
     /// A hub that has answered nothing for this long, since a request was sent to it, is silent.
     private static let silence = Duration.milliseconds(750)
-    /// How long an unanswered hello is followed up, since the hub may have opened a session for it.
+    /// How long the link goes on after an unanswered hello, because the hub may have opened a session for it.
     private static let unansweredTimeout = Duration.seconds(30)
-    /// Longer than any process lives.
+    /// A lifetime of the session that is longer than that of any process, for a hub that ends it only with the process.
     private static let lifetime = Duration.seconds(100 * 365 * 86_400)
 
     /// The time after a refusal before the hub is asked again.
@@ -20,7 +20,8 @@ extension HubLink {
     /// Ends the session, and the connection.
     ///
     /// A hub ends the session of a process that it can see only when the process ends, which may be much later. So if
-    /// no hub has recorded the session's end in time, the link keeps running without the handle until one has.
+    /// no hub has recorded the end of the session in time, the link lives on without its handle until a hub has
+    /// recorded it.
     ///
     /// - Parameter error: The error for requests that still wait.
     func close(with error: SharedCoreError? = nil) async {
@@ -38,8 +39,8 @@ extension HubLink {
 
     /// Stops serving requests after a fault; pending requests fail at once.
     ///
-    /// The session lasts until it is closed: when it ends, another process may take over what its holder owns, and only
-    /// the holder knows when its core has stopped.
+    /// The session lasts until the handle is closed. When it ends, another process may acquire the ownership, and only
+    /// this participant knows when its core has stopped.
     func giveUp(with error: SharedCoreError) {
         if case .ended = phase { return }
         if isParted { return }
@@ -67,17 +68,17 @@ extension HubLink {
 
     /// Asks the hub to end the session, and returns whether it has ended.
     private func leave() async -> Bool {
-        // Takes in a change of this process's hub that was not yet reported.
+        // Handles a change of a hub in this process that was not handled yet.
         followName()
         if case .ended = phase { return true }
         guard welcome != nil else { return false }
         return isOver(await askToClose(timeout: closingTimeout))
     }
 
-    /// The time that a close has which begins now.
+    /// The time limit for a close that begins now.
     var closingTimeout: Duration {
         if case .connecting = phase { return Self.lostClosingGrace }
-        // A request that was given up counts as well: it is not pending any more.
+        // Requests that were given up count as well, although they are no longer pending.
         let isSilent = unansweredSince.map { $0.duration(to: clock.now()) >= Self.silence } ?? false
         return isSilent ? Self.lostClosingGrace : Self.closingGrace
     }
@@ -98,7 +99,8 @@ extension HubLink {
             pending[number] = PendingRequest(
                 number: number, question: .close, deadline: clock.now().advanced(by: timeout)
             ) { continuation.resume(returning: $0) }
-            // The close follows requests that were sent and precedes those that were not, which are now too late.
+            // The hub receives the close after the requests that were sent. Requests that were not sent are too late,
+            // so they fail.
             for waiting in unsent { pending[waiting].map { finish($0, with: .failure(.closed("hub"))) } }
             unsent = [number]
             flush()

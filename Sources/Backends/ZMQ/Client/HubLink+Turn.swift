@@ -11,7 +11,7 @@ extension HubLink {
     /// The number of messages after which the resumed tasks are offered to the other thread.
     private static let offerCount = 32
 
-    /// Takes in messages and does what is due.
+    /// Receives messages, and does the work whose time has come.
     func turn() {
         while let event = events?.next() {
             if event == .ready, leavesUntrusted() { break }
@@ -39,8 +39,9 @@ extension HubLink {
         meetDeadlines()
     }
 
-    /// Returns whether it has given up a connection over a path that another user may control by now, as after a
-    /// directory of the path was removed. The library resolved the path by itself. The link reconnects later.
+    /// Closes the connection if another user may control the socket's path by now, for example after a directory of the
+    /// path was removed: the library resolves the path by itself at each connection. The link reconnects later. Returns
+    /// true if it has closed the connection.
     private func leavesUntrusted() -> Bool {
         do throws(SharedCoreError) {
             _ = try endpoint.trusted()
@@ -65,7 +66,7 @@ extension HubLink {
         }
         switch event {
         case .connected:
-            // The reason noted for an earlier connection is more precise.
+            // Keep the reason of an earlier failure, which is more precise.
             guard lastTrouble == nil else { return }
             lastTrouble =
                 "something listens there and does not answer. A hub that a signal or a debugger has stopped goes on with "
@@ -77,7 +78,7 @@ extension HubLink {
             default: break
             }
             sendTimes = [:]
-            // Before the first welcome, opening the group starts the hub.
+            // Before the first welcome, the call that opens the group starts a hub itself.
             if welcome != nil { beginReplacing() }
             lastTrouble =
                 welcome == nil && options.keys != nil
@@ -118,7 +119,7 @@ extension HubLink {
         case .unknown: return forgotten(reply.number)
         case .view(let revision, let capabilities):
             return viewed(answer.records, at: revision, capabilities)
-        // This answer proves nothing about the session.
+        // This answer does not show whether the session exists.
         case .refused: break
         default: confirm(sentAt)
         }
@@ -151,7 +152,7 @@ extension HubLink {
             apply(updates)
             switch outcome {
             case .committed(let commit): hold(request, reply.body, until: commit.revision)
-            // The state that the guard was checked against is state that this client has seen.
+            // Deliver the refusal only when the replica reflects the state against which the guard was checked.
             case .refused: hold(request, reply.body, until: revision)
             }
         case .current(let revision, let updates):
@@ -168,7 +169,8 @@ extension HubLink {
         answered()
     }
 
-    /// The hub has received what was sent at that time, so the session lasts at least a lease from then.
+    /// Renews the known lease: the hub has answered a message that was sent at that time, so the session lasts at least
+    /// for a lease from then.
     private func confirm(_ sentAt: BootInstant?) {
         guard let lease, let sentAt else { return }
         confirmation.withLock {
@@ -192,7 +194,7 @@ extension HubLink {
         nextGreeting = isWaitingForHub ? clock.now().advanced(by: greetingPause) : nil
     }
 
-    /// Queues a request again that the hub did not execute because it does not know the connection.
+    /// Queues a request to be sent again: the hub has not executed it, because it does not know the connection.
     private func forgotten(_ number: UInt64) {
         if let request = pending[number], request.sendCount == 1, request.held == nil {
             request.sendCount = 0
@@ -214,7 +216,8 @@ extension HubLink {
         for request in Array(pending.values) where request.deadline <= now {
             let fault = SharedCoreError(
                 .unavailable, "The hub does not answer.", at: "\(endpoint)", cause: lastTrouble)
-            // A caller that still waits never gets an answer that its replica does not show yet.
+            // A caller that still waits gets the error even if the hub has answered, because its replica does not
+            // reflect the answer yet.
             finish(
                 request,
                 with: request.isWithdrawn ? request.lastAnswer(for: fault) : .failure(request.error(for: fault)))
@@ -222,8 +225,8 @@ extension HubLink {
         if let due = nextGreeting, due <= now {
             nextGreeting = nil
             if isWaitingForHub {
-                // Pending requests stay pending: the hub answers them before this hello, or not at all. With a lease,
-                // the pause stays short: after a loss, only a hello renews the lease.
+                // Pending requests need not be sent again: the hub answers them before this hello, or not at all. With
+                // a lease the pause stays short, because after a loss only a hello renews the lease.
                 greetingPause =
                     lease == nil ? min(greetingPause * 2, Self.longestGreetingPause) : Self.firstGreetingPause
                 greet()

@@ -3,7 +3,7 @@ internal import Platform
 internal import Replica
 internal import StoreEngine
 
-/// The changes of the group: they come by the stream, and what is missing is asked for.
+/// Receives the changes of the group by the stream, and requests missing ones.
 extension HubLink {
     func hear(_ bytes: [UInt8]) {
         guard let message = try? StreamMessage(bytes) else { return }
@@ -12,14 +12,15 @@ extension HubLink {
             guard echo == mark else { return }
             isArmed = true
             resumeJoining()
-            // The subscription is active again. Updates published meanwhile are missing; while joining, so is the
-            // state.
+            // The subscription is active again. Request the updates that were published meanwhile; a client that is
+            // joining also requests the state.
             isHeardAnew = catchUp != nil
             askForMissing()
         case .updates(let updates, let incarnation):
             guard incarnation == welcome?.incarnation else { return }
             guard replica != nil else {
-                // The state that is on its way may be older than these effects.
+                // The replica does not exist yet, and the requested state may be older than these effects. Remember
+                // their revision.
                 if let last = updates.effects.last.flatMap({ Updates.revision(of: $0) }) { announce(last) }
                 return
             }
@@ -34,8 +35,8 @@ extension HubLink {
     func announce(_ revision: Revision) {
         announced = max(announced, revision)
         guard let replica else {
-            // A state that was refused while joining is requested again, but not before the echo, which would be too
-            // early.
+            // If the hub refused the state while the client was joining, request it again, but not before the echo of
+            // the subscription: earlier changes could be missed.
             if isArmed { askForMissing() }
             return
         }
@@ -52,7 +53,7 @@ extension HubLink {
         let isWhole = replica.update { state in
             guard updates.after <= state.revision else { return false }
             for payload in updates.effects {
-                // Effects that came by the other connection already need not be parsed.
+                // Skip effects that the replica has already got by the other connection.
                 if let revision = Updates.revision(of: payload), revision <= state.revision { continue }
                 guard case .effect(let effect)? = try? JournalRecord(payload[...]) else {
                     isUnreadable = true
@@ -62,7 +63,7 @@ extension HubLink {
             }
             return true
         }
-        // Another request would get the same effect.
+        // The effect is damaged, and another request would get the same bytes.
         if isUnreadable { giveUp(with: Wire.malformed("an effect is damaged")) }
         return isWhole
     }

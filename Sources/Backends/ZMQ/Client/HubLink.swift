@@ -56,7 +56,7 @@ actor HubLink {
     var events: ConnectionEvents?
     var stream: Socket?
     var streamEvents: ConnectionEvents?
-    /// True for a lost connection: that of the requests, and that of the stream.
+    /// Whether the connection of the requests, and that of the stream, is lost.
     var isLost = (requests: false, stream: false)
     var pollSource = SocketThread.PollSource()
 
@@ -74,7 +74,7 @@ actor HubLink {
     var greetingPause = HubLink.firstGreetingPause
     var nextKeepAlive: BootInstant?
 
-    /// The secret that proves, when the client returns, that the session is its own.
+    /// The secret by which the client proves, after a reconnection, that the session is its own.
     let token = (0..<Wire.tokenByteCount).map { _ in UInt8.random(in: 0...255) }
     /// The client's bytes in the echo that shows that the subscription is active.
     let mark = (0..<StreamMessage.armedByteCount).map { _ in UInt8.random(in: 0...255) }
@@ -96,12 +96,13 @@ actor HubLink {
     var isClosing = false
     /// True while the stream is wanted, also over new connections.
     var isListening = false
-    /// The watches and observations of the handle, and how many of them are of a participant that sleeps.
+    /// The number of watches and observations of the handle, and how many of them need no timer.
     private var watchCount = (all: 0, quiet: 0)
-    /// True if the handle needs no beacons: it reads at an interval of its own, which shows a lost update as well.
+    /// True if the handle needs no beacons, because its participant reads at an interval of its own, which also shows
+    /// lost updates.
     var isQuiet: Bool { watchCount.all > 0 && watchCount.all == watchCount.quiet }
-    /// When the sockets are created again, after creating them has failed, or after a loss from which the library has
-    /// not reconnected: it gives up a connection that has received data it rejects.
+    /// When the link creates new sockets: after an attempt to create them failed, or after a loss from which the
+    /// library has not reconnected by itself. The library does not reconnect after it has rejected received data.
     var nextConnection: BootInstant?
     /// The run of the hub of this process that the link is connected to, and the link's number as a listener in
     /// ``NamedHubs``.
@@ -145,7 +146,8 @@ actor HubLink {
     /// Sends a request to the hub and waits for the answer, across losses of the connection.
     ///
     /// It is not isolated: if the link's thread waits, the caller's thread sends the request, and the answer resumes
-    /// the caller where it runs. Each change of threads takes as long as one of the library's six.
+    /// the caller where it runs. Each change of threads would cost as much as one of the six that the library makes for
+    /// a request.
     ///
     /// - Throws: `outcomeUnknown` for a commit without an answer.
     nonisolated func ask(_ question: PendingRequest.Question) async throws(SharedCoreError) -> Reply.Body {

@@ -8,7 +8,7 @@ internal import Platform
 /// killed starter.
 struct HubStart: Sendable {
     enum Step: Hashable {
-        /// There is a hub, and it answers.
+        /// A hub exists and answers.
         case answers
         /// Another process is starting a hub, or a hub is about to end.
         case looksOn
@@ -23,8 +23,8 @@ struct HubStart: Sendable {
     let isReplacement: Bool
     /// When this client began to wait for a hub.
     let since: BootInstant
-    /// How long the program may take: longer than a hub in the background has to listen, so that the program itself
-    /// reports the failure of that hub.
+    /// How long the program may take. The program waits less for the hub that it starts in the background, so that it
+    /// can report that hub's failure itself.
     var timeout = Duration.seconds(45)
 
     private static let lockedByte = 0
@@ -35,7 +35,8 @@ struct HubStart: Sendable {
     func step() throws(SharedCoreError) -> Step {
         if let step = try look() { return step }
         guard let lock = try takeLock() else { return .looksOn }
-        // Until now the lock may have been another client's. Its hub may answer, or its failure is in the file.
+        // Another client may have had the lock before. Its hub may answer now, or the file holds the reason of its
+        // failure.
         if let step = try look() { return step }
         if let failure = HubStartFailure(try content(of: lock)), failure.at >= since { throw failure.error(at: path) }
         guard let failure = try start() else { return .looksOn }
@@ -72,8 +73,8 @@ struct HubStart: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Runs the program that starts a hub; returns how it failed. Kills a program that does not end, which would keep
-    /// the start lock from all others.
+    /// Runs the program that starts a hub; returns how it failed. Kills a program that does not end, because this
+    /// client keeps the start lock meanwhile.
     private func start() throws(SharedCoreError) -> HubStartFailure? {
         try SharedCoreError.wrapping { () throws(SystemCallError) in
             let (program, errors) = try begin()
@@ -100,8 +101,8 @@ struct HubStart: Sendable {
     }
 }
 
-/// The failure to start a hub, which the client that tried leaves for all that waited: `bootID nanoseconds status
-/// message`.
+/// The failure to start a hub. The client that tried writes it to the lock's file for the clients that wait: `bootID
+/// nanoseconds status message`.
 struct HubStartFailure: Hashable, Sendable {
     let at: BootInstant
     let status: Int32

@@ -26,8 +26,8 @@ final class PendingRequest {
             }
         }
 
-        /// The longest wait for an answer; nil without a limit beside the request timeout. Short for a baton, because its
-        /// call sends nothing meanwhile.
+        /// The longest wait for an answer; nil without a limit beside the request timeout. It is short for a baton,
+        /// because the call that moves sends nothing meanwhile.
         var bound: Duration? { isOfBaton ? .seconds(1) : nil }
     }
 

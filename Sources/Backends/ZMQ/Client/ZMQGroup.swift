@@ -70,7 +70,7 @@ public final class ZMQGroup: SharedGroup {
         let deadline = options.openTimeout.map { clock.now().advanced(by: $0) }
         if let launcher = options.launcher { try await launcher.launch(at: endpoint, timeout: options.openTimeout) }
         options.openTimeout = deadline.map { clock.now().duration(to: $0) }
-        // A path that was missing before may be another user's by now.
+        // Check the path again: one that did not exist before may be another user's by now.
         endpoint = try endpoint.trusted()
         let link = try HubLink(to: endpoint, group: group, as: description, options: options)
         let starting = options.launcher.map { [endpoint] launcher in
@@ -80,7 +80,7 @@ public final class ZMQGroup: SharedGroup {
         let (welcome, replica) = try await link.join()
         let capabilities = welcome.promises(through: endpoint)
         do throws(SharedCoreError) {
-            // The same holds for the hub that answered, if there was none until now.
+            // Check once more, for a hub that began to listen at the path after the last check.
             _ = try endpoint.trusted()
             try capabilities.satisfy(options.requirements)
         } catch {
@@ -241,7 +241,8 @@ extension Capabilities {
 
 extension ZMQGroup: SessionProver {
     package func doubt(that process: ProcessIdentity, has session: SessionID) async -> String? {
-        // The hub has the process from the kernel, or the session's process is not of this boot of this machine.
+        // The hub records a process of this boot only if the kernel has confirmed it, so equal identities prove the
+        // process.
         replica.read { $0.sessions[session]?.session.process } == process
             ? nil : "the hub has seen another process in its session"
     }

@@ -1,6 +1,6 @@
-/// The memory of a hub that one client over a network may take, by purpose.
+/// How much of a hub's memory one client over a network may use, by purpose.
 struct ClientMemory: Hashable, Sendable {
-    /// For requests that the hub has not completed: one of the largest size, and the start of the next.
+    /// For requests that the hub has not completed: one request of the largest size, and the beginning of the next.
     static let requestByteCount = Wire.requestByteLimit + (1 << 20)
     /// For subscriptions: measured, a byte of a connection of the stream takes 37 in the library's tree, at most.
     static let subscriptionByteCount = 64 * RelayThread.streamByteLimit

@@ -1,10 +1,11 @@
 internal import CoreAPI
 
-/// When a hub returns freed memory to the system. Without that, glibc keeps the memory that an attack has taken.
+/// Decides when a hub returns freed memory to the kernel. Otherwise glibc would keep the memory that a flood of
+/// messages has taken.
 struct HeapReturn {
-    /// The least use since the last return: less is not worth the time.
+    /// The least number of bytes used since the last return for which a return is worth the time.
     static let byteCount = 8 << 20
-    /// The delay after that, so that the memory of a whole burst is returned.
+    /// The delay before a return, so that the memory of a whole burst is returned at once.
     static let delay = Duration.seconds(2)
     /// The memory that the library takes for a connection over a network.
     static let connectionByteCount = 128 << 10

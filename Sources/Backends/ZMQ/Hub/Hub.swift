@@ -5,7 +5,7 @@ internal import Platform
 internal import Replica
 internal import Synchronization
 
-/// Serves one group over sockets: a front on a backend of this machine.
+/// Serves one group over sockets. The group is in files or in memory of this machine.
 ///
 /// ```swift
 /// let hub = try await Hub.start(
@@ -73,8 +73,8 @@ public final class Hub: Sendable {
         do throws(SharedCoreError) {
             return try await start(options, with: &locks)
         } catch {
-            // A lock that is not released would look like that of a killed hub. No client was answered: everything that
-            // can throw precedes the first turn.
+            // Release the locks, because they would look like those of a killed hub. No client was answered yet: every
+            // step that can throw precedes the hub's first turn.
             for lock in locks { lock.release() }
             throw error
         }
@@ -130,7 +130,7 @@ public final class Hub: Sendable {
     private static func stop(_ service: HubService, _ locks: [HubLock], isOnMemory: Bool) async {
         let (hadClients, hasOutlasted, hasFailed) = await service.stop()
         for lock in locks {
-            // The sessions of its clients have ended with the group.
+            // The group's files are gone, and with them the sessions of the hub's clients.
             if hadClients, hasFailed {
                 lock.abandon()
                 continue

@@ -48,7 +48,7 @@ struct HubBaton {
             throw SharedCoreError(.guardFailed, "The session does not own at epoch \(epoch).", at: Self.location)
         }
         guard let kept else {
-            // The first interval may have begun up to this long before the request.
+            // The time of the next count includes up to this much time from before the request.
             self.kept = Kept(epoch: epoch, bytes: bytes, left: lifetime + LeaseTime.longestInterval)
             return
         }
@@ -86,7 +86,7 @@ struct HubBaton {
         if let left = kept?.left, left <= .zero { kept = nil }
     }
 
-    /// Releases the bytes if their epoch neither owns nor is offered.
+    /// Drops the bytes if their epoch does not own and the group has no offer of its baton.
     mutating func end(in ownership: Ownership) {
         guard let epoch = kept?.epoch, ownership.epoch != epoch, ownership.offered != epoch else { return }
         kept = nil

@@ -7,7 +7,7 @@ internal import Platform
 final class HubEndpointListener {
     /// How requests arrive.
     private enum Entrance {
-        /// At one socket for all clients of this machine.
+        /// One socket for all clients of this machine.
         case shared(Socket)
         /// Over a network: each connection has a socket of its own.
         case relayed(NetworkEntrance)
@@ -34,7 +34,7 @@ final class HubEndpointListener {
         try requests.set(.sendLimit, Self.queueLimit)
         try requests.set(.receiveLimit, Self.queueLimit)
         try requests.set(.messageByteLimit, Wire.requestByteLimit)
-        // An answer that cannot be queued is reported instead of dropped in silence.
+        // Makes the library report an answer that it cannot queue, instead of dropping it silently.
         try requests.set(.knownPeersOnly, 1)
         for socket in [requests, stream] {
             try socket.set(.linger, Self.lingerMilliseconds)
@@ -90,7 +90,7 @@ final class HubEndpointListener {
         }
     }
 
-    /// Sets whether requests are read or left in the library.
+    /// Sets whether the hub reads requests now, or leaves them in the library's queue.
     func want(_ isWanted: Bool) {
         switch entrance {
         case .shared(let requests): requests.isWanted = isWanted

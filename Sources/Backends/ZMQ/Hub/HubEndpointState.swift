@@ -50,8 +50,8 @@ package enum HubEndpointState: Hashable, Sendable {
     }
 }
 
-/// The kinds of former hubs at a socket with clients that may still run cores. Such clients learn only from the next
-/// hub that their sessions have ended, so this holds until a hub has served for ``timeout``.
+/// The kinds of former hubs at a socket whose clients may still run cores. Such clients learn only from the next hub
+/// that their sessions have ended, so this holds until a hub has served for ``timeout``.
 struct FormerClients: Hashable {
     /// The time that a client takes for it: to reconnect (0.5 s), to learn that its session has ended (0.25 s), and to
     /// stop a core (5 s).
@@ -65,7 +65,7 @@ struct FormerClients: Hashable {
     /// Returns whether a hub must wait for them before it welcomes new clients.
     func hold(hubOnMemory isOnMemory: Bool) -> Bool { ofMemory || (isOnMemory && ofFiles) }
 
-    /// Returns the ones that are left when a hub has served for ``timeout``.
+    /// Returns the clients that may still run cores after a hub has served for ``timeout``.
     func outlasted(byHubOnMemory isOnMemory: Bool) -> FormerClients {
         FormerClients(ofMemory: false, ofFiles: !isOnMemory && ofFiles)
     }

@@ -6,7 +6,7 @@ internal import StoreEngine
 /// Answers the clients' requests.
 extension HubService {
     func answer(_ message: IncomingMessage, from address: HubAddress) async {
-        // Clients repeat their requests over their next connection.
+        // The connection has ended, and the client repeats its requests over the next one.
         guard isThere(address) else { return }
         let request: Request
         do throws(SharedCoreError) {
@@ -38,8 +38,8 @@ extension HubService {
         else {
             return send(Reply(number: request.number, body: .unknown), to: address)
         }
-        // The lease is over, and any other answer would extend it. After `unknown` the client sends a hello, and learns
-        // from its answer that the session is over.
+        // The lease is over, and any other answer would make the client count on it for longer. After `unknown` the
+        // client sends a hello, whose answer tells it that the session is over.
         if client.mustEnd, client.leaseLeft != nil, request.body != .close, !FailPoint.fails("hub.lateAnswer") {
             return send(Reply(number: request.number, body: .unknown), to: address)
         }
@@ -98,8 +98,8 @@ extension HubService {
         }
     }
 
-    /// How many notification names a group may have before a client that may only post can add no further one. Names
-    /// with a state word are never removed, so such clients could use up the names of all others.
+    /// If a group has this many notification names, a client that may only post cannot add another one. Names with a
+    /// state word are never removed, so such clients could otherwise use up all names.
     private static let postedNameLimit = 1_024
 
     /// The bytes of requests, of all clients, that may wait for room, and the overhead of each beside its message.
@@ -169,7 +169,8 @@ extension HubService {
             if isAnsweredFirst { publishNewsSoon() }
             return
         }
-        // Other requests are answered meanwhile: one sync of the disk serves all waiting commits.
+        // Answer from a separate task, so that other requests are served meanwhile: one sync of the disk then serves
+        // all waiting commits.
         Task {
             do throws(SharedCoreError) {
                 try await settle()
@@ -206,8 +207,8 @@ extension HubService {
         hubListeners[address.hubListener].network?.isThere(address.connection) ?? true
     }
 
-    /// Returns whether a long answer is worth preparing: it would be lost if too many answers wait already. The client
-    /// repeats the request.
+    /// Returns whether a long answer should be prepared. It would be dropped if too many answers wait for the client
+    /// already; the client then repeats the request.
     func takesAnswers(_ address: HubAddress) -> Bool {
         hubListeners[address.hubListener].network?.takesAnswers(address.connection) ?? true
     }
@@ -238,7 +239,8 @@ extension HubService {
     ) async throws(SharedCoreError) {
         try requireOwn(group, of: peer, at: address)
         _ = try rights(of: peer, at: address)
-        // The answer may take longer than a connection without a hello may last.
+        // A connection without a hello is closed after a short time. Admit this one, because the answer may take
+        // longer.
         hubListeners[address.hubListener].network?.admit(address.connection)
         guard takesAnswers(address) else { return }
         try await order.endDead()
@@ -278,14 +280,16 @@ extension HubService {
     }
 
     private func report(_ error: SharedCoreError, to address: HubAddress) {
-        // An ordinary end concerns only the client: a hello may cross the close of its session.
+        // The normal end of a session is not worth a report: the client may send a hello before it gets the answer to
+        // its close.
         guard let onRefusal = options.onRefusal, error.code != .sessionEnded else { return }
         if let report = refusalReports.report(error, to: address, at: runningClock.now()) { onRefusal(report) }
     }
 }
 
 extension ClientRights {
-    /// Refuses the roles of participants in the ownership: other participants would count such a session.
+    /// Refuses the roles Main and Executor to a key without all rights: other participants take such sessions for
+    /// participants in the ownership.
     func require(forRole role: SessionRole) throws(SharedCoreError) {
         guard self != .participate, role == .main || role == .executor else { return }
         throw SharedCoreError(

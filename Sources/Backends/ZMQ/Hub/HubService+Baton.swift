@@ -12,7 +12,7 @@ extension HubService {
     /// - Parameter hubListener: The number of the listener of a client; nil for a reader, which has no session.
     func promises(at hubListener: Int?) -> Capabilities {
         var features = order.capabilities.features
-        // The store behind the hub may promise it, but no client of the hub can use that.
+        // The store behind the hub may have this feature, but clients of the hub cannot use it.
         features.remove(.batonBytes)
         if let hubListener, keepsBatons(at: hubListener), !FailPoint.fails("hub.batonBytes") {
             features.insert(.batonBytes)
@@ -53,7 +53,8 @@ extension HubService {
         send(Reply(number: number, body: .baton(bytes)), to: address)
     }
 
-    /// Releases a baton that is over by the present entries. If these cannot be read, the next check decides.
+    /// Drops the baton if the present entries show that no owner needs it. If the entries cannot be read, the next
+    /// check decides.
     func endBaton() {
         guard !baton.isEmpty, let ownership = try? ownership() else { return }
         baton.end(in: ownership)

@@ -60,10 +60,11 @@ extension HubService {
 
     func bind(_ client: HubClient, to address: HubAddress) {
         if let former = client.address { addresses[former] = nil }
-        // The session of the address's former client is over but not recorded as such; ending it must not take the
-        // connection from this one.
+        // The former client of this address has ended, but the end of its session is not recorded yet. Detach it, so
+        // that its end does not close the connection of the present client.
         addresses[address]?.address = nil
-        // A client repeats its hello until it has a welcome. The requests that it sends after either welcome stay valid.
+        // A client repeats its hello until it has a welcome. Keep the nonce, so that the requests that it sends after
+        // either welcome are valid.
         if client.address != address { client.nonce = .random() }
         client.address = address
         addresses[address] = client
@@ -89,7 +90,7 @@ extension HubService {
         let address = HubAddress(hubListener: hubListener, connection: NetworkEntrance.name(of: connection))
         refusalReports.forget(address)
         addresses.removeValue(forKey: address)?.address = nil
-        // The memory that its subscriptions and updates took is not known.
+        // The memory of a stream connection's subscriptions and updates is not known, so count enough for a return.
         let byteCount =
             connection.channel == .stream
             ? HeapReturn.byteCount
@@ -131,8 +132,8 @@ extension HubService {
         publishUpdates()
     }
 
-    /// Counts down the leases by the hub's running time, after the messages that have arrived were taken in. Repeats
-    /// ends that could not be recorded.
+    /// Counts down the leases in the hub's running time, after arrived messages were received. Tries again to record
+    /// ends of sessions that could not be recorded.
     func countLeases() {
         let now = runningClock.now()
         guard let elapsed = leaseTime.count(at: now) else { return }
@@ -188,8 +189,7 @@ final class HubClient {
         if isLeased { renewLease() }
     }
 
-    /// Renews the lease. The time that is counted next may have passed before this, so the lease is extended by as
-    /// much.
+    /// Renews the lease. The next count includes time from before this renewal, so the lease is extended by that time.
     func renewLease() {
         leaseLeft = lease + LeaseTime.longestInterval
     }
@@ -201,8 +201,8 @@ struct HubAddress: Hashable {
     let connection: [UInt8]
 }
 
-/// The hub's running time, in which leases are counted: while a hub was stopped, or the machine slept, it received
-/// nothing, which proves nothing.
+/// The running time of a hub, in which leases are counted. While a hub is stopped or its machine sleeps, it receives
+/// nothing, so silence in that time does not show that a client is gone.
 struct LeaseTime {
     /// How often leases are counted down.
     static let interval = Duration.milliseconds(250)

@@ -31,7 +31,8 @@ extension HubService {
             forget(client)
             throw .sessionEnded(client.session)
         }
-        // A resumed session keeps its role and its entries, and the key may have had other rights then.
+        // A resumed session keeps its role and its entries, but the rights of the key may have changed since they were
+        // written.
         try rights.require(for: state)
         guard isThere(address) else {
             throw SharedCoreError(
@@ -68,7 +69,7 @@ extension HubService {
             try requireNoOther(than: client, at: address)
             guard client.mustEnd else { return client }
             if FailPoint.fails("hub.unrecordedEnd") { throw .sessionEnded(resumed) }
-            // Not `sessionEnded`: with that the client would leave, and the next hub would keep the session.
+            // Do not answer `sessionEnded`: the client would stop to reconnect, and a later hub would keep the session.
             throw SharedCoreError(
                 .unavailable, "The session is over, but its end could not be recorded yet.",
                 at: "\(hubListeners[address.hubListener].endpoint)")
@@ -117,8 +118,8 @@ extension HubService {
             at: "\(hubListeners[address.hubListener].endpoint)")
     }
 
-    /// The maximum number of sessions of one key without a connection. Each takes memory of all participants until its
-    /// lease, on which its client relies, is over.
+    /// The maximum number of sessions of one key without a connection. Each such session takes memory in all
+    /// participants until its lease ends, which cannot be shortened because the client relies on it.
     static let awaySessionLimit = 256
 
     /// Refuses another session of a key that has left too many sessions behind.
@@ -145,7 +146,8 @@ extension HubService {
 }
 
 extension ProcessIdentity {
-    /// The client's unproved claim: if it names this boot of this machine, it is recorded as one of another machine.
+    /// The process that the client claims to be, without proof. If the claim names this boot of this machine, it is
+    /// recorded without a boot id, as a process of another machine.
     fileprivate var unproved: ProcessIdentity {
         guard bootID == ProcessIdentity.current.bootID else { return self }
         return ProcessIdentity(bootID: BootID(high: 0, low: 0), pid: pid, startTime: startTime)

@@ -53,13 +53,13 @@ extension HubService {
                         ?? Updates(after: state.revision)
                 }
             } catch {
-                // Clients request the effects that cannot be read now.
+                // These effects cannot be read now. The clients request them later.
                 published = order.replica.read { $0.revision }
                 return publishGap()
             }
             guard let updates else { return }
             guard let last = updates.last else {
-                // There are too many changes to send: every client has to request them.
+                // There are too many changes to send, so every client must request them.
                 published = updates.after
                 return publishGap()
             }

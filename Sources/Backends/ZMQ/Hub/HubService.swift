@@ -13,11 +13,11 @@ actor HubService {
     let options: HubOptions
     let runningClock = SystemClock()
     let domain = "sharedcore-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
-    /// Lets clients tell the hub's runs apart where the group ends with the hub.
+    /// A random number by which clients distinguish runs of a hub whose group ends with it.
     let incarnation: UInt64
 
     var hubListeners: [HubEndpointListener] = []
-    /// The runs by which clients of this process know the hub.
+    /// The names and run numbers under which this hub is registered in ``NamedHubs``.
     private var namedRuns: [(name: String, run: UInt64)] = []
     var pollSource = SocketThread.PollSource()
     var isStopped = false
@@ -27,7 +27,7 @@ actor HubService {
     var isServing = false
     /// The bytes of transactions that wait for room in the order.
     var delayedByteCount = 0
-    /// The endpoint at which the next round of receiving begins, so that none starves the others.
+    /// The number of the listener at which the next round of receiving begins, so that no listener starves the others.
     var firstDoor = 0
 
     var clients: [SessionID: HubClient] = [:]
@@ -58,9 +58,9 @@ actor HubService {
     /// The time from an update to the beacon that follows it: when a burst is over.
     static let beaconDelay = Duration.milliseconds(20)
 
-    /// When new clients are welcomed; nil for at once. Until then, clients of former hubs stop their cores, if this hub
-    /// does not know their sessions. They learn that their sessions are unknown from this hub only, so the time counts
-    /// from its first answer.
+    /// When new clients are welcomed; nil for at once. Until then, clients of former hubs whose sessions this hub does
+    /// not know have time to stop their cores. They learn only from this hub that their sessions are unknown, so the
+    /// time counts from its first answer.
     private(set) var welcomesFrom: BootInstant?
 
     /// - Parameter followsClients: Whether clients of former hubs, with sessions that this hub does not know, may still
@@ -108,7 +108,7 @@ actor HubService {
             thread.act {
                 self.assumeIsolated {
                     $0.endBaton()
-                    // Also called for this hub's own records, between the requests of a batch.
+                    // This is called for records of this hub too, between the requests of a batch.
                     $0.publishNewsSoon()
                 }
             }
@@ -166,8 +166,8 @@ actor HubService {
         return (!clients.isEmpty, hasOutlasted, order.replica.failure.map(Self.isLoss) ?? false)
     }
 
-    /// Returns true if the group's files are gone. If they are only damaged, clients that need none of the damaged
-    /// parts go on.
+    /// Returns true if the group's files are gone. If the files are only damaged, the hub continues for clients that
+    /// need no damaged part.
     private static func isLoss(_ error: SharedCoreError) -> Bool { error.code == .unavailable }
 
     /// Reports the hub to clients of this process: the library reports no connections there.
@@ -188,7 +188,7 @@ actor HubService {
         baton = HubBaton()
         order.setServing(false)
         pollSource.isOver = true
-        // The next hub can take a name as soon as this listener is closed.
+        // Remove the names before the listener is closed, because the next hub can take a name from then on.
         endNames()
         for socket in pollSource.sockets { thread.forget(socket.descriptor) }
         pollSource.sockets = []
@@ -206,7 +206,7 @@ actor HubService {
             Task { await self.serve() }
         }
         if intake.isEmpty, !isServing, heap.isDue(at: runningClock.now()) { OwnProcess.returnHeap() }
-        // Requests that are not taken in must not wake the thread: it would never sleep.
+        // While the intake is full, unread requests must not wake the thread, or it would never sleep.
         for hubListener in hubListeners { hubListener.want(!intake.isFull) }
     }
 
@@ -292,18 +292,18 @@ actor HubService {
             intake.charge(began.duration(to: now))
             began = now
             if taken.duration(to: now) >= Self.intakeInterval, !isStopped {
-                // During a flood this loop does not end, so the thread's other work is done here.
+                // During a flood of requests this loop does not end, so it also reads the events of descriptors.
                 thread.hear()
                 attend()
                 taken = now
-                // The same holds for other tasks of the hub, such as answers to commits that wait for the disk, or a
-                // change of the keys. Their time is charged to no client.
+                // Other jobs of the hub must run as well, such as answers to commits that wait for the disk, or a
+                // change of the keys. Their time counts for no client.
                 if thread.hasWaitingWork {
                     await thread.yield()
                     (began, taken) = (runningClock.now(), runningClock.now())
                 }
             }
-            // The last request of a batch may have recorded nothing.
+            // Publish here as well, because the last request of a batch may have recorded nothing.
             if intake.isEmpty { publishUpdates() }
         }
         isServing = false

@@ -14,16 +14,17 @@ struct Intake {
         let user: String
         var messages: [IncomingMessage]
         var served: Duration
-        /// How many rounds of other turns have passed since it was served, or since it came.
+        /// How many rounds of other connections' turns have passed since this connection was served, or since it came.
         var passedOver = 0.0
     }
 
     private var lines: [Line] = []
     /// The clocks of the keys with messages, and of the last one served.
     private var users: [String: Duration] = [:]
-    /// The last connection served: its time is not known before its answer was given.
+    /// The connection that is being served. Its time is charged when its answer has been given.
     private var current: (address: HubAddress, user: String)?
-    /// The clocks at the start of the last turn. A new connection's clock starts here, so that none saves up turns.
+    /// The clocks at the start of the last turn. The clock of a new connection starts at this time, so that no
+    /// connection gains turns by waiting.
     private var lineTime = Duration.zero
     private var userTime = Duration.zero
     private(set) var count = 0
@@ -80,8 +81,8 @@ struct Intake {
         return (line.address, message)
     }
 
-    /// Counts the time that the last answer has taken. A connection without waiting messages starts anew: its next
-    /// request does not wait behind a flood because its last answer took long.
+    /// Counts the time that the last answer has taken. A connection without waiting messages gets a new clock with its
+    /// next request. So that request does not wait behind a flood only because the connection's last answer took long.
     mutating func charge(_ time: Duration) {
         guard let current else { return }
         users[current.user]? += time

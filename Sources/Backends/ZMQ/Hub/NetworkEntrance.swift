@@ -9,8 +9,8 @@ final class NetworkEntrance {
     private final class Line {
         let connection: RelayedConnection
         let socket: Socket
-        /// The position, in bytes sent, up to which answers were queued. The other end may lack those beyond
-        /// ``RelayedConnection/sent``.
+        /// The number of bytes sent by the time at which all queued answers are sent. The other end has not received
+        /// the bytes beyond ``RelayedConnection/sent`` yet.
         var sentByteCount = 0
         /// The name with which the authenticator has admitted the connection; nil before its first message.
         var user: String?
@@ -218,7 +218,7 @@ final class NetworkEntrance {
         var isHeldBack = false
         if line.waitingByteCount >= answerByteLimit {
             line.connection.isHeldBack.store(true, ordering: .sequentiallyConsistent)
-            // The other end may have received enough just before.
+            // Compute it again, because the other end may have received enough just before the flag was set.
             isHeldBack = line.waitingByteCount >= answerByteLimit
         }
         line.socket.isWanted = isWanted && !isHeldBack

@@ -1,7 +1,7 @@
 internal import CoreAPI
 
-/// The refusals that the hub reports: the first of each connection, and no more in a second than a log can bear,
-/// however many connections a stranger makes.
+/// Chooses the refusals that the hub reports: the first of each connection, and at most ten in a second, so that a
+/// flood of connections does not fill the log.
 struct RefusalReports {
     /// Connections with a reported refusal.
     private var reported: Set<HubAddress> = []

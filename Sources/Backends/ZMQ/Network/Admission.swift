@@ -2,12 +2,12 @@ internal import CoreAPI
 
 /// Decides which connections over a network get a place before they have proved a key.
 ///
-/// A program that has a key proves it within milliseconds. So a connection that has not, and keeps its place for longer
-/// than ``timeout``, loses it as soon as another one wants it.
+/// A program that has a key proves it within milliseconds. So a connection that has proved no key after ``timeout``
+/// loses its place as soon as another connection wants one.
 ///
-/// Places are shared between addresses, not connections: of the addresses with waiting connections, the first is the
-/// one with the fewest connections that lately had a place and proved no key. Addresses from which a key was proved
-/// precede others, and have places and a count of their own.
+/// Places are shared between addresses, not between connections. Of the addresses with waiting connections, the one
+/// comes first that has the fewest recent connections with a place and without a proof. Addresses from which a key was
+/// proved precede others, and have places and a count of their own.
 struct Admission {
     /// The limits that connections from one kind of address share.
     struct Share {

@@ -1,10 +1,11 @@
 internal import CoreAPI
 internal import Platform
 
-/// Connections over a network that have not sent yet what a client with a key sends first. Here each is greeted and its
-/// first bytes are awaited, at a cost of one descriptor and some 500 bytes.
+/// The connections over a network that have not sent the complete first bytes of a client with a key. The relay sends
+/// each a greeting and waits for these bytes. Such a connection costs one descriptor and some 500 bytes.
 ///
-/// So connections that send nothing keep no client out: a client has sent its part after one or two round trips.
+/// So connections that send nothing cannot exclude clients: a client sends its first bytes within one or two round
+/// trips.
 struct Lobby {
     /// The maximum number of connections of one address. A further one displaces the oldest of them.
     static let addressLimit = 256

@@ -14,10 +14,10 @@ final class Relay: Sendable {
     struct Handlers: Sendable {
         /// Prepares the library for a connection; returns the local address at which it waits for it.
         let open: @Sendable (RelayedConnection) throws -> String
-        /// The other end has received much of the data for which the hub held requests back.
+        /// The other end has received much of the data because of which the hub did not read further requests.
         let drained: @Sendable (RelayedConnection) -> Void
         let closed: @Sendable (RelayedConnection) -> Void
-        /// The number of connections that have a place, or had one and still have a socket at the hub.
+        /// How many connections have a place, or have ended and still have a socket at the hub.
         let lineCount: LineCount
     }
 

@@ -12,9 +12,9 @@ struct RelayThread: ~Copyable {
     /// How many bytes a connection may send to the hub before its key is proved and a hello accepted.
     static let strangerByteLimit = 16 << 10
     /// How many bytes a connection of the stream may send at first, for each second, and in all: its handshake and its
-    /// subscriptions take less than a KiB, and the library's heartbeats less than 20 bytes a second. The limit
-    /// exists because the library walks through the subscriptions of all for each connection that ends. After an hour
-    /// or so a client reconnects.
+    /// subscriptions take less than a KiB, and the library's heartbeats less than 20 bytes a second. The limit exists
+    /// because the library walks through the subscriptions of all connections when one ends. A client reaches it after
+    /// about an hour, and reconnects.
     static let streamFirstByteCount = 2 << 10
     static let streamByteRate = 32
     static let streamByteLimit = 64 << 10
@@ -44,7 +44,7 @@ struct RelayThread: ~Copyable {
         let inner: StreamConnection
         let begun: BootInstant
         var up: RelayedBytes
-        /// The hub's greeting was sent already.
+        /// Skip the library's greeting, because the lobby has already sent it.
         var down = RelayedBytes(skipping: Handshake.greetingByteCount)
         var isKeyed = false
         /// The times since which data waits in each direction: data that the hub may not receive yet, and data that the
@@ -105,7 +105,7 @@ struct RelayThread: ~Copyable {
         buffer.deallocate()
     }
 
-    /// True if more can be done at once (`isUnfinished`), and if there are deadlines to check (`hasDeadlines`).
+    /// `isUnfinished` is true if more work can be done at once, `hasDeadlines` if there are deadlines to check.
     var isUnfinished: Bool { !unfinished.isEmpty || !unheard.isEmpty || isAdmitting }
     var hasDeadlines: Bool { !refused.isEmpty || !watched.isEmpty || !lobby.isEmpty }
 
@@ -323,7 +323,7 @@ struct RelayThread: ~Copyable {
             return false
         }
         line.connection.isStalled.store(true, ordering: .sequentiallyConsistent)
-        // The hub may have completed it just before.
+        // Check again, because the hub may have completed requests just before the flag was set.
         if line.connection.unsettled < ClientMemory.requestByteCount { unfinished.insert(line.connection.number) }
         return true
     }

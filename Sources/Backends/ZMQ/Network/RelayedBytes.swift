@@ -7,7 +7,7 @@ struct RelayedBytes {
         case waiting
         /// The receiving end accepts no more for now.
         case blocked
-        /// More may be there than the allowance.
+        /// The allowance is used up, and more bytes may be waiting.
         case stopped
         /// No more will arrive.
         case ended
@@ -28,7 +28,7 @@ struct RelayedBytes {
 
     var isEmpty: Bool { rest.isEmpty }
 
-    /// Moves the bytes that are there.
+    /// Moves the bytes that are available now.
     ///
     /// - Parameters:
     ///   - allowance: How many bytes may be received.

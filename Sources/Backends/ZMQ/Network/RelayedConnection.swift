@@ -1,7 +1,8 @@
 internal import Platform
 internal import Synchronization
 
-/// A connection over a network, shared by the relay and the hub. The counts tell each of them how far the other is.
+/// A connection over a network, shared by the relay and the hub. Each of the two reads from the counts how many bytes
+/// the other has processed.
 final class RelayedConnection: Sendable {
     /// A client's use of the connection.
     enum Channel {
@@ -27,8 +28,8 @@ final class RelayedConnection: Sendable {
     private let held = Atomic(0)
     /// The bytes that the other end's connection has accepted.
     let sent = Atomic(0)
-    /// True while the relay waits for the hub to complete more requests (`isStalled`), and while the hub waits for the
-    /// other end to receive more (`isHeldBack`).
+    /// `isStalled` is true while the relay waits for the hub to complete requests, `isHeldBack` while the hub waits for
+    /// the other end to receive answers.
     let isStalled = Atomic(false)
     let isHeldBack = Atomic(false)
     /// The other end; nil when the connection has ended.

@@ -53,7 +53,7 @@ final class Socket {
     /// The endpoint that is bound or connected, for messages.
     let endpoint: String
     private var isOpen = true
-    /// True if the socket's input is to be taken now. A socket that is not wanted does not keep the thread awake.
+    /// True if the thread reads the socket's messages now. If not, waiting messages do not keep the thread awake.
     var isWanted = true
     /// True if, since the descriptor last signalled a change, the last query of the library found no message and no
     /// other call followed. There is then no message until the next signal.
@@ -153,7 +153,7 @@ final class Socket {
     /// - Returns: Whether the library has taken it; false when its queue is full or there is no peer.
     func send(_ frames: [[UInt8]]) -> Bool {
         guard isOpen else { return false }
-        // The call may consume the change that the descriptor has signalled.
+        // A send may consume the change that the descriptor has signalled, so the library must be queried again.
         isDrained = false
         for (index, frame) in frames.enumerated() {
             let flags = ZMQ_DONTWAIT | (index < frames.count - 1 ? ZMQ_SNDMORE : 0)

@@ -40,12 +40,12 @@ final class SocketThread: SerialExecutor, Sendable {
 
     private let name: String
     private let counter: EventCounter
-    /// How many jobs were taken together with the one that runs, and come behind it.
+    /// How many jobs were taken from the queue together with the running one, and have not begun.
     private let untouched = Atomic<Int>(0)
     private let timer: IntervalTimer
     private let readiness: ReadinessSet
-    /// The actor's descriptors: a set of their own within the other, so that the thread that acts for the actor can
-    /// read their events alone, and takes none that is to wake another thread.
+    /// The actor's descriptors, as a set inside the set on which the threads wait. So the thread that acts for the
+    /// actor can read the events of these descriptors alone, and takes no event that must wake another thread.
     private let sources: ReadinessSet
     private let clock = SystemClock()
     private let state = Mutex(SocketThreadState())
@@ -170,8 +170,8 @@ final class SocketThread: SerialExecutor, Sendable {
 
     // MARK: - The threads
 
-    /// Makes one thread wait while another runs a task, before any task may run there; returns whether there are two
-    /// threads, or none because there is nothing to wait for.
+    /// Starts a second thread before any task may run here, so that one thread waits while the other runs a task.
+    /// Returns true if there are two threads, or if none is needed because there is nothing to wait for.
     func beginCompanion() -> Bool {
         state.withLock { state in
             guard state.needsCompanion else { return true }
@@ -238,8 +238,8 @@ final class SocketThread: SerialExecutor, Sendable {
             // A job may have closed the sockets that the turn would read.
             if let pollSource, !pollSource.isOver { pollSource.turn() }
             if leave(pollSource) { return }
-            // Only a thread that leaves waits for descriptors. One may stay for long, as while one socket always has
-            // input.
+            // Read the events here, because a thread waits for descriptors only after it has left this loop, which may
+            // take long while a socket always has input.
             if let pollSource { hear(pollSource) }
         }
     }
@@ -267,7 +267,7 @@ final class SocketThread: SerialExecutor, Sendable {
         holder.store(0, ordering: .relaxed)
         let (isLeft, mustOffer) = state.withLock { state in
             if present == nil, state.pollSource?.pollSource === pollSource { state.pollSource = nil }
-            // A thread that stays may do so for long.
+            // This thread may stay for long, so offer the waiting jobs to the other thread.
             if hasInput || state.hasWork { return (false, state.hasJobsForOther) }
             setTimer(deadline, &state)
             _ = state.leavePlace()

@@ -28,7 +28,7 @@ struct SocketThreadState {
         /// Runs jobs of tasks that prefer to run there.
         case deliver([Delivery])
         case wait
-        /// Ends; the other thread must notice that, too.
+        /// The thread must end. If `mustWake`, it first wakes the other thread, so that this one ends too.
         case end(mustWake: Bool)
     }
 
@@ -37,7 +37,7 @@ struct SocketThreadState {
         case none
         /// One of the waiting threads.
         case raise
-        /// A new one: there is none, or none that waits.
+        /// Start a new thread, because no thread waits.
         case start
     }
 
@@ -67,7 +67,8 @@ struct SocketThreadState {
 
     mutating func add(_ item: Work) -> Waking {
         work.append(item)
-        // The thread that has the place checks for work before leaving it. A thread that runs a job may do so for long.
+        // The thread that acts for the actor checks for work before it stops, so it need not be woken. A thread that
+        // runs a job does not count, because the job may take long.
         return isHeld || awake.contains { $0 != runner } ? .none : waking()
     }
 
@@ -82,7 +83,8 @@ struct SocketThreadState {
 
     /// Returns how to get a thread: wake one, or start one, which counts from now on.
     private mutating func waking() -> Waking {
-        // Without a poll source, a thread that runs a job is not followed by another that waits.
+        // Without a poll source there is no second thread that could wait, so a single thread that runs a job cannot be
+        // woken.
         let isBusyAlone = threadCount == 1 && runner != nil && pollSource == nil
         if threadCount > 0, !isBusyAlone { return .raise }
         threadCount += 1
@@ -112,8 +114,8 @@ struct SocketThreadState {
     }
 
     /// Records when a thread must wake; returns whether the timer must be set for it. A timer that is set for an
-    /// earlier time stays, and the thread sets it again then. A timer that should have fired but has not does not
-    /// count: it stood still while the machine slept, and would fire late by as much.
+    /// earlier time stays; when it fires, the thread sets it again. A timer whose time has passed without firing does
+    /// not count: it stopped while the machine slept, and would fire too late.
     mutating func mustSetTimer(for deadline: BootInstant, at now: BootInstant) -> Bool {
         if let wakeTime, wakeTime > now, wakeTime <= deadline { return false }
         wakeTime = deadline

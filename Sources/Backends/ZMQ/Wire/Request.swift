@@ -16,9 +16,9 @@ struct Request: Hashable {
         ///
         /// - Parameter known: The revision of the client's replica.
         case commit(Transaction, known: Revision)
-        /// Asks for everything that was committed before.
+        /// Asks for all changes that were committed before the request.
         case read(known: Revision)
-        /// The same, after ended sessions were reaped.
+        /// Like `read`, but the hub first ends the sessions of dead processes.
         case probe(known: Revision)
         /// Asks for the changes after a revision, regardless of their size.
         case catchUp(after: Revision?)
@@ -126,7 +126,8 @@ struct Request: Hashable {
         return (try? reader.integer()) ?? 0
     }
 
-    /// Returns whether a request needs no welcome, so that the hub has to know the sending process.
+    /// Returns whether a request may come before a welcome. For such a request the hub must determine the sending
+    /// process.
     static func needsPeer(_ bytes: [UInt8]) -> Bool {
         bytes.count > 1 && bytes[0] == Wire.version && !hasNonce(bytes[1])
     }

@@ -38,8 +38,8 @@ struct Updates: Hashable {
 }
 
 extension StoreState {
-    /// Returns the effects after a revision, limited to the size of an answer or to `byteLimit`; nil when they are no
-    /// longer kept, or a large value of one is not, since a replaced journal frees its space. One effect is returned
+    /// Returns the effects after a revision, limited to the size of an answer or to `byteLimit`; nil if the effects, or
+    /// a large value of one of them, are no longer kept: a replaced journal frees its space. One effect is returned
     /// regardless of its size.
     func updates(after revision: Revision, upTo byteLimit: Int = Wire.updatesByteCount) throws(SharedCoreError)
         -> Updates?
