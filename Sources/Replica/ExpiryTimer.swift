@@ -17,9 +17,9 @@ package final class ExpiryTimer: Sendable {
 
     package init() {}
 
-    /// Sets the timer to an instant, unless it is set to an earlier one; after the call, it is set to the instant that
-    /// the call returns. A call that throws, for example because a server is unreachable, is repeated after a
-    /// ``RetryDelay``.
+    /// Sets the timer to an instant, unless it is set to an earlier one. After the timer has called the function, it is
+    /// set to the instant that the function returned. A call that throws, for example because a server is unreachable,
+    /// is repeated after a ``RetryDelay``.
     package func set(
         to instant: BootInstant, by clock: any TimeSource, on executor: (any TaskExecutor)? = nil,
         _ expire: @escaping Expiry
@@ -57,7 +57,7 @@ package final class ExpiryTimer: Sendable {
         }
     }
 
-    /// Makes no more calls; a running call ends by itself.
+    /// Ends the timer: no call begins any more. A running call ends by itself.
     package func end() {
         let task = state.withLock { state in
             state.isEnded = true
@@ -67,7 +67,7 @@ package final class ExpiryTimer: Sendable {
     }
 }
 
-/// The waits between attempts to reach something: 50 ms, then each twice the one before, at most 5 s.
+/// The pauses between repeated attempts: 50 ms at first, then each twice as long as the one before, 5 s at most.
 package struct RetryDelay: Sendable {
     private static let longest = Duration.seconds(5)
 

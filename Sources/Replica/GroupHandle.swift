@@ -16,7 +16,8 @@ package struct GroupHandle: ~Copyable, Sendable {
     /// - Parameters:
     ///   - session: Its session; nil for a read-only handle, which has none in the state.
     ///   - location: The location in the errors of a closed handle.
-    ///   - codesOfClosing: The errors that a call may meet because its own handle was closed meanwhile.
+    ///   - codesOfClosing: The codes of errors that a call can get only because its handle was closed during the call.
+    ///     They are reported as `closed`.
     package init(
         of session: SessionID?, at location: String, codesOfClosing: [SharedCoreError.Code] = [.sessionEnded]
     ) {
@@ -51,7 +52,8 @@ package struct GroupHandle: ~Copyable, Sendable {
         isClosed && codesOfClosing.contains(error.code) ? .closed(location) : error
     }
 
-    /// Cancels a watch that was created during a close, which cancels only the watches that it finds.
+    /// Cancels a watch and throws if the handle was closed while the watch was created. The close cancels only the
+    /// watches that existed before.
     package borrowing func requireOpen(for watch: Watch) throws(SharedCoreError) -> Watch {
         do { try requireOpen() } catch {
             watch.cancel()
@@ -60,7 +62,7 @@ package struct GroupHandle: ~Copyable, Sendable {
         return watch
     }
 
-    /// Does the same for an observation.
+    /// Cancels an observation and throws if the handle was closed while the observation was created.
     package borrowing func requireOpen(for observation: Observation) throws(SharedCoreError) -> Observation {
         do { try requireOpen() } catch {
             observation.cancel()

@@ -92,7 +92,7 @@ package final class GroupView: SharedGroup {
             do throws(SharedCoreError) {
                 return try body(&state)
             } catch {
-                // Its records were valid when they were read, so a journal was replaced since.
+                // The records were valid when they were read, so this error means that a journal was replaced since.
                 guard isElsewhere, error.code == .corrupt else { throw error }
                 throw SharedCoreError(
                     .unavailable, "A participant has replaced the files that the group was read from. Open it again.",

@@ -7,7 +7,8 @@ package import StoreEngine
 package protocol LocalOrder: AnyObject, Sendable {
     /// The capabilities of a participant at this order.
     var capabilities: Capabilities { get }
-    /// A number of the order that changes when earlier knowledge of it is no longer valid.
+    /// A number that changes when the group's order begins anew, so that what a client knows of the former order is not
+    /// valid any more.
     var incarnation: UInt64 { get }
     /// The clock of the group.
     var clock: any TimeSource { get }
@@ -22,7 +23,8 @@ package protocol LocalOrder: AnyObject, Sendable {
     /// when ``Recorded/settle`` has returned. Requests are recorded in the order of the calls.
     func record(_ request: OrderRequest) async throws(SharedCoreError) -> Recorded
 
-    /// Returns how the order frees space for a transaction by compacting; nil if it need not, as for an ending.
+    /// Returns how the order can free space for a transaction by a compaction; nil if the transaction never waits for
+    /// space, for example one that ends a session.
     func room(for transaction: Transaction) -> OrderRoom?
 
     /// Reaps every session that is known here to have ended.
@@ -39,7 +41,7 @@ extension LocalOrder {
     package func setServing(_ isServing: Bool) {}
 }
 
-/// The ways in which an order frees space for content. Both functions compact and may take long.
+/// Frees space for content, before or after it was refused. Both functions compact the journal, and may take long.
 package struct OrderRoom: Sendable {
     /// Frees space before the content is recorded; nil when it need not wait.
     package let make: (@Sendable () async -> Void)?

@@ -5,8 +5,8 @@ internal import Synchronization
 /// A store's state behind one lock, and the callers that wait for changes: the part that every backend has in each
 /// process.
 ///
-/// Watches and observations are cursors into the state, so a waiting consumer is woken with its event, and one that is
-/// not waiting costs nothing. No consumer is woken under the lock.
+/// Watches and observations are cursors into the state. So a waiting consumer is woken with its event, and a consumer
+/// that does not wait takes no memory for events. No consumer is woken under the lock.
 package final class Replica: Sendable {
     private struct Content: ~Copyable {
         var state: StoreState
@@ -113,7 +113,8 @@ package final class Replica: Sendable {
                 do throws(SharedCoreError) {
                     return try pending?.event()
                 } catch {
-                    // Its values can no longer be fetched: the watch is lagging.
+                    // The values of the event can no longer be fetched, so the watch continues with `lagged` and a
+                    // snapshot.
                     guard error.code == .corrupt else { throw error }
                     self.content.withLock { $0.watches.change(id) { $0.lose() } }
                     try catchUp()
@@ -170,7 +171,7 @@ package final class Replica: Sendable {
             (content.followers.add(after: revision, onFailure: onFailure, notify), content.followers.failure)
         }
         if let failure { onFailure(failure) }
-        // The changes since then were not reported to the follower.
+        // Changes may have been made before the follower was registered, so wake it once.
         wake()
         return Follower { [weak self] in self?.content.withLock { $0.followers.remove(id) } }
     }

@@ -5,7 +5,8 @@ internal import Synchronization
 /// The identity of a cursor in its table.
 typealias WaiterID = UInt64
 
-/// One wait, so that cancelling it ends no other. The handler of a cancelled task may run before the wait begins.
+/// Identifies one wait, so that a cancellation ends exactly this wait. A cancellation handler may run before the wait
+/// has begun.
 final class WaitTicket: Sendable {
     let isCancelled = Atomic(false)
 }

@@ -16,9 +16,10 @@ package struct ObservationCursor: Sendable {
 
     /// Returns one delivery for all posts since the last; nil when there were none.
     ///
-    /// The store may have forgotten the name. Its posts up to the last check are known, so nothing is missing unless a
-    /// name with a later post was forgotten. Then this name may have been posted and forgotten in between, and a
-    /// delivery without an origin reports that: a needless delivery is better than a missed one.
+    /// The store may have forgotten the name. The cursor knows the posts up to its last check, so nothing is missing
+    /// unless the store has forgotten a name with a later post. In that case this name may have been posted and
+    /// forgotten since, and the cursor delivers one post without an origin: a needless delivery is better than a missed
+    /// one.
     package mutating func next(in state: StoreState) -> NotificationDelivery? {
         defer { looked = max(looked, state.revision) }
         guard let topic = state.topics[name] else {

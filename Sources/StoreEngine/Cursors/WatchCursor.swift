@@ -9,7 +9,7 @@ package struct WatchCursor: Sendable {
     private enum Position: Sendable {
         case snapshotDue
         case after(Revision)
-        /// The values of an event could not be fetched.
+        /// The values of an event could not be fetched, so the watch continues with a snapshot.
         case lost
     }
 

@@ -1,6 +1,6 @@
 package import CoreAPI
 
-/// One step of the order, which every replica applies.
+/// One step in the order of a group's changes. Every replica applies it.
 package struct Effect: Sendable {
     /// The effect's position in the order.
     package let revision: Revision

@@ -7,8 +7,8 @@ package struct JournalChain: Hashable, Sendable {
     package enum Framing: Hashable, Sendable {
         /// With a `FrameHeader`.
         case headed
-        /// With 8 bytes of length and 8 bytes of chain word, which covers the payload: used until layout 3. Such frames
-        /// are only read.
+        /// A header of 8 bytes of length and 8 bytes of chain word, which covers the payload. Layouts up to 3 use it;
+        /// it is read, but no longer written.
         case plain
 
         fileprivate var headerByteCount: Int {
@@ -70,7 +70,7 @@ package struct JournalChain: Hashable, Sendable {
             case .plain: FrameHeader(plain: bytes)
             }
         guard header.length <= UInt64(Self.maximumPayloadByteCount) else { return .damaged }
-        // Checked before the payload is available: the headers alone prove their order.
+        // Check the header before the payload is complete: the headers alone prove their order.
         if framing == .headed, !header.follows(value) { return .damaged }
         let frameByteCount = headerByteCount + Int(header.length)
         guard bytes.count >= frameByteCount else { return .incomplete(byteCount: frameByteCount) }

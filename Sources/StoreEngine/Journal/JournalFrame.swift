@@ -1,13 +1,13 @@
 /// The header of a record in a journal: four words, little-endian.
 package struct FrameHeader: Hashable, Sendable {
     package static let byteCount = 32
-    /// The distance of the chain word from the payload behind it, in every version of the layout.
+    /// How many bytes before the payload the chain word begins, in every version of the layout.
     package static let chainWordDistance = 8
 
     /// The bytes of the payload.
     let length: UInt64
-    /// The processes to which the record may be relevant: a bit for each 64th of the names that processes listen to.
-    /// For a process that has set none of these bits, the payload contains nothing to deliver.
+    /// Which processes the record may concern, as a mask: each bit stands for a 64th of the wake channels. A process
+    /// that listens to no channel of these bits has nothing to deliver from the payload.
     package let interest: UInt64
     /// The checksum of the payload alone.
     let payloadChecksum: UInt64

@@ -5,13 +5,13 @@ package import CoreAPI
 package struct SessionMark: Hashable, Sendable {
     /// The byte that the participant has locked; nil for a client of a hub.
     package let lockedByte: Int?
-    /// The namespace in which its process number is valid; 0 if it is valid in none here, as for a process of another
-    /// machine.
+    /// The PID namespace in which the session's process id is valid; 0 if it is valid in no namespace of this machine,
+    /// as for a process of another machine.
     package let processNamespace: UInt64
     /// The token by which a client of a hub proves that the session is its own when it reconnects; empty for others.
     package let token: [UInt8]
-    /// The session's lease with each hub of the group that cannot see its end; nil if the hub that opened it recorded
-    /// none.
+    /// The session's lease, for each hub of the group that cannot see the end of its process; nil if the hub that
+    /// opened the session recorded none.
     package let lease: Duration?
 
     package init(lockedByte: Int, processNamespace: UInt64) {

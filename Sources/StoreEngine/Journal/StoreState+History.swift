@@ -6,8 +6,8 @@ extension StoreState {
     /// The bytes of changes at which a record of the history is full.
     private static let historyRecordByteCount = 64 << 10
 
-    /// Emits the payloads of the changes after a revision: the newest ones with values that can still be fetched, as
-    /// many as fit the history's bytes.
+    /// Emits the payloads of the changes after a revision. If some values can no longer be fetched, or the changes
+    /// exceed the bytes of the history, emits only the newest ones.
     ///
     /// The first change is empty and only carries the revision from which the changes are complete.
     package func writeHistory(

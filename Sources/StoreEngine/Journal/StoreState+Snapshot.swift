@@ -61,7 +61,7 @@ extension StoreState {
 
 /// The kinds of readers of a snapshot.
 package enum SnapshotReaderKind: Hashable, Sendable {
-    /// For a journal, which is the order from then on: everything except the history.
+    /// For a journal, from which processes continue the order: everything except the history.
     case journal
     /// For a remote replica, which evaluates no requests: without the session data that only the order's own backend
     /// needs, and with the history after a revision; nil for none.
@@ -165,7 +165,8 @@ extension StoreState {
     ///
     /// - Parameters:
     ///   - other: The state with the content.
-    ///   - revision: The history up to this revision is dropped, so that it does not refer to old journals for ever.
+    ///   - revision: The history up to this revision is dropped, because its changes would refer to old journals and
+    ///     keep them open.
     package mutating func adoptContent(of other: StoreState, forgettingThrough revision: Revision = .zero) {
         var kept = history
         kept.forget(through: revision)

@@ -66,11 +66,11 @@ struct KeyIndex: Sendable {
         var below = prefix
         if prefix.path.utf8.last != UInt8(ascii: "/") {
             if let key = try? Key(prefix.path), contains(key) { selected.append(key) }
-            // Too long for a prefix, so no key can begin with it either.
+            // The longer prefix exceeds the maximum size, so no key can begin with it.
             guard let longer = try? KeyPrefix(prefix.path + "/") else { return selected }
             below = longer
         }
-        // Any number of keys that are not selected may lie between the two, such as `a/b-` between `a/b` and `a/b/c`.
+        // The key itself and the keys below it may be far apart: for example, `a/b-` is between `a/b` and `a/b/c`.
         guard !chunks.isEmpty, let first = try? Key(below.path) else { return selected }
         var number = chunkNumber(of: first)
         var start = chunks[number].partitionPoint { $0 < first }

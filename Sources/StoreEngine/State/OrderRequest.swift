@@ -3,13 +3,14 @@ package import CoreAPI
 /// A request for a place in the order of a group.
 package indirect enum OrderRequest: Sendable {
     case join(SessionOpening)
-    /// The number of the delivery is a connection's own: see ``StoreState/decide(_:of:delivery:at:)``. A name limit is
-    /// the maximum number of notification names in the group if the commit creates another. It is checked at the
-    /// commit's position in the order: the names may have changed while the commit waited.
+    /// A transaction of a session. `delivery` is the number that a connection has given the request, see
+    /// ``StoreState/decide(_:of:delivery:at:)``. `nameLimit` refuses a commit that creates a notification name if the
+    /// group has that many names. It is checked when the commit gets its position in the order, because the names may
+    /// change while the commit waits.
     case commit(Transaction, of: SessionID, delivery: UInt64? = nil, nameLimit: Int? = nil)
     /// Ends a session. Changes nothing if it has already ended.
     case end(SessionID)
-    /// Records the expiries that are due, as every request does first, and nothing else.
+    /// Records the expiries that are due, which every other request also does first.
     case expire
 }
 

@@ -7,8 +7,9 @@ package protocol OrderElement: Sendable {
     var residentByteCount: Int { get }
 }
 
-/// The latest elements of the order, from which a reader at a revision can continue: a window bounded by its bytes. The
-/// last element is kept regardless of its size, so that a reader that has the one before it sees no gap.
+/// The latest elements of the order, limited by their bytes. A reader that knows the state at a recent revision
+/// continues from them. The last element is kept regardless of its size, so that a reader that has all earlier ones
+/// sees no gap.
 package struct OrderWindow<Element: OrderElement>: Sendable {
     /// The bytes of memory that the window may take.
     package let byteLimit: Int

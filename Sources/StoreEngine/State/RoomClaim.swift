@@ -2,8 +2,8 @@ package import CoreAPI
 
 /// The part of the reserve that a commit may use: above the limits of the store, and on a full disk (contract S10).
 ///
-/// Without it, a group filled with content could not replace an ended owner, and start no core. The reserve has a fixed
-/// size, and each kind of commit leaves some of it to the kinds before it.
+/// Without a reserve, a group that is full of content could not replace an ended owner and start a core. The reserve
+/// has a fixed size, and each kind of commit must leave a part of it for the kinds above it in this list.
 package enum RoomClaim: Hashable, Sendable {
     /// The commit only removes.
     case removal
@@ -48,8 +48,8 @@ package enum RoomClaim: Hashable, Sendable {
     /// The prefix of the keys that coordination writes.
     package static let coordination: KeyPrefix = ".sharedcore/"
 
-    /// The prefixes under it that contain content: the messages of the inbox, of mailboxes and of pushes. Taking one is
-    /// not content.
+    /// The prefixes below ``coordination`` that contain content: the messages of the inbox, of mailboxes and of pushes.
+    /// The entry that records a take does not count as content.
     private static let messages: [KeyPrefix] = [
         ".sharedcore/inbox/", ".sharedcore/mailboxes/", ".sharedcore/pushes/", ".sharedcore/main-pushes/",
     ]

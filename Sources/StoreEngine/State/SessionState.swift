@@ -4,7 +4,8 @@ package import CoreAPI
 package struct SessionState: Sendable {
     /// The number of results of numbered requests that are kept for retries.
     package static let keptResultCount = 64
-    /// The bytes of found values at which earlier results are dropped. The last result is kept regardless of its size.
+    /// The limit for the bytes of the values that failed guards have found. Beyond it, earlier results are dropped. The
+    /// last result is kept regardless of its size.
     static let keptResultByteCount = 64 << 10
 
     /// The session as presented to users.
@@ -21,10 +22,10 @@ package struct SessionState: Sendable {
     /// The bytes of the results in a record.
     private(set) var resultByteCount = 0
 
-    /// The commits of the deliveries that took effect and have the highest numbers, in ascending order. A hub lets
-    /// content wait for a compaction, so a delivery may take effect after many with higher numbers. A connection has at
-    /// most ``keptResultCount`` numbers in flight, counted from the lowest unanswered one: none of them is ever below
-    /// all that are kept here.
+    /// The commits of the deliveries with the highest numbers that took effect, in ascending order. A hub may delay
+    /// content until a compaction has taken place, so a delivery can take effect after many others with higher numbers.
+    /// The numbers in flight of a connection lie within ``keptResultCount`` of its lowest unanswered one, so a number
+    /// in flight is never lower than all the numbers kept here.
     package private(set) var deliveries: [Delivery] = []
     /// The bytes of the deliveries in a record.
     private(set) var deliveryByteCount = 0

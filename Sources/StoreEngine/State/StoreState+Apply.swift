@@ -112,8 +112,8 @@ extension StoreState {
         if entry.expiry != nil { expiringCount -= 1 }
     }
 
-    /// Drops the outdated deadlines of entries, in time proportional to the deadlines: the entries may be many more,
-    /// and a repeatedly written entry causes this every 64 times.
+    /// Drops the outdated deadlines of entries, in time proportional to the deadlines: there may be many more entries
+    /// than deadlines, and an entry that is written repeatedly causes this at every 64th write.
     private mutating func dropFormerExpiries() {
         var current: [Key: BootInstant] = [:]
         for deadline in expiries.all where entries[deadline.key]?.expiry == deadline.instant {
@@ -185,7 +185,7 @@ extension StoreState {
     }
 
     /// Removes ended sessions, the entries that lived with them, and expired entries, although their end is not
-    /// recorded. For the copy of a reader, which records nothing; the revision does not change.
+    /// recorded. For a reader's copy of the state: a reader records nothing, so the revision does not change.
     package mutating func removeOver(_ ended: [SessionID], at now: BootInstant) {
         endSessions(ended)
         var due: [Key] = []

@@ -31,8 +31,8 @@ extension StoreState {
         guard let state = sessions[session] else { throw .sessionEnded(session) }
         if let delivery, let first = try state.commit(of: delivery) { return .answer(.committed(first)) }
         if let number = transaction.requestNumber, let first = try state.result(of: number) { return .answer(first) }
-        // Applying such an operation requires the index in any case. Prepared here once, it serves all evaluated
-        // requests; an index prepared in a copy would be sorted again for each.
+        // The operation needs the index when it is applied. Prepare it here, in the original state: an index that is
+        // prepared in a copy would be sorted again for each request.
         if transaction.operations.contains(where: \.isPrefixDeletion) { index.prepare(from: entries.keys) }
         try checkLimits(of: transaction)
 
@@ -80,7 +80,7 @@ extension StoreState {
             expiries.removeFirst()
         }
         guard !due.isEmpty else { return nil }
-        // The deadlines are inserted again: recording the effect may fail, and applying it removes them.
+        // Insert the deadlines again, because recording the effect may fail. Applying the effect removes them.
         for key in due {
             guard let expiry = entries[key]?.expiry else { continue }
             expiries.insert(ExpiryQueue.Deadline(instant: expiry, key: key))
@@ -127,7 +127,7 @@ extension SessionState {
         if let kept = deliveries.last(where: { $0.number == delivery }) { return kept.commit }
         guard deliveries.count == Self.keptResultCount, let lowest = deliveries.first, delivery < lowest.number
         else { return nil }
-        // It may have taken effect, with an outcome that is no longer kept.
+        // The delivery may have taken effect, and its outcome may have been dropped since.
         throw SharedCoreError(
             .invalidArgument,
             "Request \(delivery) of the connection comes after \(Self.keptResultCount) with higher numbers that took effect. "

@@ -74,7 +74,7 @@ extension StoreState {
 
     /// Returns the size of the store once the operations are applied.
     private func sizeAfter(_ operations: [Transaction.Operation]) -> (byteCount: Int, entryCount: Int) {
-        /// The sizes that the operations have written so far, and nil for removed keys.
+        /// The sizes of the entries that the operations have written so far; nil for removed keys.
         var sizes: [Key: Int?] = [:]
         var total = (byteCount: byteCount, entryCount: entries.count)
         /// The keys that exist after each operation, if a prefix requires them.

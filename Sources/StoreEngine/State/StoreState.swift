@@ -2,11 +2,11 @@ package import CoreAPI
 
 /// The state of a store as a value: the same effects applied in the same order give the same state, anywhere.
 ///
-/// It has no clock, no I/O and no locks. A backend evaluates a request with ``decide(_:of:delivery:at:)`` where the
-/// order is agreed, records the effect, and every replica applies it.
+/// It has no clock, no I/O and no locks. A backend evaluates a request with ``decide(_:of:delivery:at:)`` at its
+/// position in the order and records the resulting effect, which every replica then applies.
 package struct StoreState: Sendable {
-    /// The maximum number of notification names that a store keeps. Beyond them, names without a state word are
-    /// forgotten, those with the oldest last post first. A commit that needs more names than that is refused.
+    /// The maximum number of notification names that a store keeps. When there are more, names without a state word are
+    /// forgotten, beginning with those whose last post is oldest. A commit that itself needs more names is refused.
     package static let topicLimit = 65_536
     /// The maximum number of guards and operations in one transaction, so that it fits into a record of the journal.
     package static let stepLimit = 65_536
@@ -32,7 +32,8 @@ package struct StoreState: Sendable {
     package var openSessions: [Session] { sessions.values.map(\.session).sorted { $0.id < $1.id } }
     /// The sums behind ``snapshotByteCount``.
     var snapshotSize = SnapshotSize()
-    /// The revision of the last end of a session: a session found in a state with the same value is in this state too.
+    /// The revision of the last end of a session. A session that existed in a state with the same value still exists in
+    /// this state.
     package internal(set) var lastSessionEnd: Revision = .zero
 
     var entries: [Key: StoredEntry] = [:]
@@ -52,8 +53,9 @@ package struct StoreState: Sendable {
     ///   - limits: The limits of values, transactions and the store.
     ///   - historyByteCount: The bytes of memory for ``history``.
     ///   - effectByteCount: The bytes of memory for ``effects``; zero keeps none.
-    ///   - forgetsNames: Whether notification names without a state word are forgotten when there are too many. Only if
-    ///     all other replicas are made from this state: another order may keep them.
+    ///   - forgetsNames: Whether notification names without a state word are forgotten when there are too many. Pass
+    ///     true only if all other replicas are made from this state, because the order of another backend may keep all
+    ///     names.
     package init(
         limits: Limits = Limits(), historyByteCount: Int = 256 << 10, effectByteCount: Int = 0,
         forgetsNames: Bool = true

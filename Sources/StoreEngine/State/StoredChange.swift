@@ -12,7 +12,8 @@ package struct StoredChange: Sendable {
         Change(key: key, kind: kind, old: try old?.entry(for: key), new: try new?.entry(for: key))
     }
 
-    /// True if the values can still be fetched: a replaced journal frees its space.
+    /// True if the values can still be fetched. After a compaction the old journal frees its space, and external values
+    /// in it are lost.
     var canBeFetched: Bool {
         (old?.value.canBeFetched ?? true) && (new?.value.canBeFetched ?? true)
     }
@@ -48,7 +49,8 @@ package struct CommittedChanges: OrderElement {
 /// the last.
 struct ChangeCollector {
     private(set) var changes: [StoredChange] = []
-    /// Empty while the changes are few enough to compare each key: a commit of coordination has two to four.
+    /// The positions of the keys in the changes. Empty while the changes are so few that a linear search is faster: a
+    /// commit of coordination has two to four.
     private var positions: [Key: Int] = [:]
 
     private static let comparedCount = 8

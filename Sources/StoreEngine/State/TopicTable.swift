@@ -2,9 +2,9 @@ package import CoreAPI
 
 /// The notification names of a store and the state of each, with the rule by which a name is forgotten.
 ///
-/// A name with state word 0 only records that it was posted. If there are too many names, or too many bytes of names,
-/// those with the oldest last post are forgotten; among names of one commit, in the order of their bytes. A name with a
-/// state word stays. The rule depends on nothing else, so every replica keeps the same names.
+/// A name whose state word is 0 has no other content than that it was posted. If there are too many names, or too many
+/// bytes of names, those with the oldest last post are forgotten; among names of one commit, in the order of their
+/// bytes. A name with a state word stays. The rule depends on nothing else, so every replica keeps the same names.
 struct TopicTable: Sendable {
     /// The maximum size of all names together, in bytes.
     static let byteLimit = 4 << 20
@@ -17,7 +17,7 @@ struct TopicTable: Sendable {
     /// The names with a state word.
     private var statefulCount = 0
     private var statefulByteCount = 0
-    /// Names to forget, the last one first. Names that were posted since are skipped.
+    /// The names to forget next, in reverse order. Names that were posted since the list was made are skipped.
     private var candidates: [(name: NotificationName, revision: Revision)] = []
 
     var count: Int { topics.count }
