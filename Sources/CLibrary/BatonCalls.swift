@@ -19,7 +19,7 @@ extension BatonReach {
 }
 
 extension BatonEnd {
-    /// The constant of `sharedcore.h`. For an end that it does not have, that of a core that sends nothing.
+    /// The constant of `sharedcore.h`. An outcome without a constant counts as unknown: the core sends nothing.
     var number: Int32 {
         switch self {
         case .applied: Int32(SC_BATON_APPLIED)
@@ -81,7 +81,8 @@ func batonKinds(_ pointer: UnsafePointer<UnsafePointer<CChar>?>?, _ count: Int) 
     }
 }
 
-/// Returns the baton of a core that is told to start; nil for none, and after the answer to that.
+/// Returns the baton of a core that is told to start; nil if there is none, and after the program has answered that
+/// event.
 private func received(_ core: UInt64) throws(Failure) -> (CoreObject, ReceivedBaton?) {
     let object = try Handles.find(core, as: CoreObject.self)
     return (object, object.context.baton)
@@ -96,7 +97,7 @@ private func received(_ core: UInt64) throws(Failure) -> (CoreObject, ReceivedBa
         let result = try required(count, "count")
         result.pointee = 0
         guard let baton = try received(core).1 else { return Answer.nothing }
-        // A baton has no more than the header's array holds.
+        // A baton has at most as many descriptors as the array in the header.
         let taken = try store { () throws(SharedCoreError) in try baton.takeDescriptors() }
         for (index, descriptor) in taken.enumerated() { places[index] = descriptor }
         result.pointee = taken.count
@@ -114,7 +115,7 @@ private func received(_ core: UInt64) throws(Failure) -> (CoreObject, ReceivedBa
         guard let baton else { return Answer.nothing }
         let open = try wait { () async throws(SharedCoreError) in try await baton.apply() }
         let executor = object.context.store.deliveryExecutor
-        // In the order of the baton. One that is not open any more has no handle.
+        // Keep the order of the baton. A call that is no longer open gets no handle.
         for (index, id) in baton.calls.enumerated() where index < Int(SC_BATON_CALLS) {
             guard let call = open.first(where: { $0.id == id }) else { continue }
             places[index] = try Handles.add(OpenCallObject(call, on: executor))

@@ -19,8 +19,8 @@ struct Block {
         start.advanced(by: take(count * MemoryLayout<Element>.stride)).bindMemory(to: type, capacity: count)
     }
 
-    /// Places an array of uninitialized elements, and one of the pointers to them: a program that was built with a shorter element
-    /// finds each of them.
+    /// Places an array of uninitialized elements, and an array of pointers to them. Through the pointers, a program
+    /// that was built with a shorter structure finds each element.
     mutating func pointed<Element>(
         _ type: Element.Type, count: Int
     ) -> (UnsafeMutablePointer<Element>, UnsafePointer<UnsafePointer<Element>?>) {

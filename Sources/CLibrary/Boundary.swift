@@ -133,7 +133,7 @@ func sized<Value>(
     _ pointer: UnsafePointer<Value>?, _ name: String, _ initializer: String
 ) throws(Failure) -> Value {
     guard let pointer else { throw Failure(.invalidArgument, "“\(name)” is NULL.", at: name) }
-    // Only the size is read: the structure may be shorter than this version's.
+    // Read only the size at first, because the structure may be shorter than this version's.
     let size = UnsafeRawPointer(pointer).load(as: Int.self)
     guard size == MemoryLayout<Value>.size else {
         throw Failure(
@@ -195,8 +195,8 @@ struct Deadline {
 }
 
 #if FAIL_POINTS
-    /// Makes a place the only one at which this process stops or ends: ``FailPoint``. For the tests, in debug builds alone: it is
-    /// in no header, and the library that users get does not export it.
+    /// Arms a single fail point of this process, see ``FailPoint``. For tests, in debug builds only: no header declares
+    /// the function, and the installed library does not export it.
     @c(sharedcore_arm_fail_point)
     public func armFailPoint(_ place: UnsafePointer<CChar>?) {
         if let place { FailPoint.armOnly(String(cString: place)) }

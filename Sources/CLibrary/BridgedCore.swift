@@ -51,7 +51,7 @@ final class BridgedCore: Core {
         }
         guard let core, !core.isStopped else { return nil }
         core.allowBaton(for: request)
-        // After the last event no program answers.
+        // If the last event was delivered before, the program answers nothing any more, so do not wait.
         if events.add(.stopCore(core.handle, request)), let baton = await core.waitUntilHandedOver() {
             given.withLock { $0 = core }
             return baton
@@ -90,7 +90,7 @@ final class CoreObject: HandleObject {
     /// True if the event to stop asks for a baton.
     private let mayGiveBaton = Atomic(false)
     private struct RestEvents {
-        /// The last event that the program has not answered, and whether it is the one to resume.
+        /// The last unanswered event about a rest, and whether it asks the core to resume; nil if there is none.
         var last: (isResume: Bool, answers: Answers<Void>)?
         /// The number of earlier events that the program has still to answer: those to rest, and those to resume.
         var earlier = (rest: 0, resume: 0)
@@ -111,7 +111,7 @@ final class CoreObject: HandleObject {
 
     func waitUntilFailed() async throws { try await failed.value() }
 
-    /// Waits also in a task that is cancelled: the participant bounds the wait by `stopTimeout`.
+    /// Waits even in a cancelled task: the participant limits the wait by `stopTimeout`.
     func waitUntilStopped() async { _ = await stopped.valueIgnoringCancellation() }
 
     /// Waits as ``waitUntilStopped()`` does, or until the program has given a baton.
@@ -123,7 +123,7 @@ final class CoreObject: HandleObject {
 
     /// Answers the event to stop with a baton.
     ///
-    /// - Throws: `refused` where no Main has asked for one, and where the event was answered before.
+    /// - Throws: `refused` if no Main has asked for a baton, or if the event was answered before.
     func give(_ baton: Baton) throws(Failure) {
         guard mayGiveBaton.load(ordering: .sequentiallyConsistent) else {
             throw Failure(.refused, "No Main that takes batons asks this core to stop.", at: "core \(handle)")
@@ -135,7 +135,8 @@ final class CoreObject: HandleObject {
 
     func start() { started.give(.success(())) }
 
-    /// Returns the place for the answer to an event about a rest, which is given already if the core has failed or stopped.
+    /// Returns the object that receives the answer to an event about a rest. If the core has failed or stopped, it has
+    /// an answer already.
     fileprivate func beginRestAnswer(toResume isResume: Bool) -> Answers<Void> {
         let answers = Answers<Void>()
         restEvents.withLock { events in
@@ -150,8 +151,8 @@ final class CoreObject: HandleObject {
         return answers
     }
 
-    /// Answers an event about a rest. The program answers each once, in their order: an answer to an earlier one comes too late, and
-    /// has no effect.
+    /// Answers an event about a rest. The program answers each event once, in their order. An answer to an event other
+    /// than the last one is too late, and has no effect.
     func answerRest(toResume isResume: Bool) {
         let answers = restEvents.withLock { events -> Answers<Void>? in
             let earlier = isResume ? \RestEvents.earlier.resume : \.earlier.rest

@@ -33,8 +33,8 @@ final class OpenCallObject: PollableObject {
         commands?.cancel()
     }
 
-    /// The commands for the call. The first use begins to take them: a core that never asks leaves them to time out at their
-    /// senders.
+    /// The commands for the call. The first use begins to take them. If a core never calls this, the senders of
+    /// commands get a timeout.
     func commands() throws(Failure) -> PollableEvents<ReceivedCallCommand> {
         if let commands = state.withLock({ $0.commands }) { return commands }
         let sequence = try wait { [call] () async throws(SharedCoreError) in try await call.commands() }
@@ -62,7 +62,7 @@ final class CommandObject: HandleObject {
 
 // MARK: - Values
 
-/// The reasons of an end by their numbers, without the failure, which has a text.
+/// The reasons for which a call ends, by their numbers. A failure is not among them, because it has a text.
 private let endReasons: [(number: Int, reason: Call.EndReason)] = [
     (Int(SC_END_HUNG_UP), .hungUp), (Int(SC_END_REMOTE_HUNG_UP), .remoteHungUp), (Int(SC_END_DECLINED), .declined),
     (Int(SC_END_MISSED), .missed), (Int(SC_END_ANSWERED_ELSEWHERE), .answeredElsewhere), (Int(SC_END_BUSY), .busy),

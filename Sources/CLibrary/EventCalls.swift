@@ -11,7 +11,8 @@ protocol PollableObject: HandleObject {
     var descriptor: Int32 { get throws(Failure) }
 }
 
-/// The iterator of a sequence, isolated, so that a `@Sendable` closure can advance it. One call of ``next()`` at a time.
+/// An actor that holds the iterator of a sequence, so that a `@Sendable` closure can advance it. Call ``next()`` only
+/// once at a time.
 actor Taking<Iterator: AsyncIteratorProtocol> where Iterator.Element: Sendable {
     private var iterator: Iterator
 

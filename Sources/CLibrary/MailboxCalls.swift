@@ -14,7 +14,7 @@ final class MailboxObject: PollableObject {
 
     private struct State {
         var isClosed = false
-        /// The watches of the threads that wait in ``MailboxObject/take(until:waits:)``.
+        /// The watches of the threads that wait in ``MailboxObject/take(until:waits:)``, each with its own.
         var waits: [ObjectIdentifier: PollableEvents<WatchEvent>] = [:]
         /// Nil until the program asks for the descriptor: a program that does not poll needs no watch.
         var arrivals: Arrivals?
@@ -48,19 +48,21 @@ final class MailboxObject: PollableObject {
         return kept
     }
 
-    /// Takes a message that is there now; nil for none. Then the descriptor becomes readable with the next one.
+    /// Takes a message that is in the mailbox now; nil if there is none. In that case the descriptor becomes readable
+    /// with the next message.
     private func takeNow() throws(Failure) -> QueueDelivery? {
         let mailbox = mailbox
         if let delivery = try wait(for: { () async throws(SharedCoreError) in try await mailbox.take() }) {
             return delivery
         }
         guard let arrivals = state.withLock({ $0.arrivals }) else { return nil }
-        // A message may have come since: its signal is not to be lost with those before.
+        // A message may have come since the last attempt. Clear the descriptor before the next attempt, so that no
+        // signal of a later message is lost.
         arrivals.clear()
         guard let delivery = try wait(for: { () async throws(SharedCoreError) in try await mailbox.take() }) else {
             return nil
         }
-        // Others may have come with it.
+        // Keep the descriptor readable, because more messages may be in the mailbox.
         arrivals.raise()
         return delivery
     }
@@ -127,7 +129,7 @@ private final class Arrivals: Sendable {
                     if mailbox.mayHaveMessage(after: event) { counter.raise() }
                 }
             } catch {
-                // The next take fails with the same error and reports it.
+                // Ignore the error: the next take fails with the same error and reports it.
             }
             counter.raise()
         }

@@ -61,7 +61,7 @@ extension Block {
 private let noTime = Int64.min
 
 extension Duration {
-    /// The whole milliseconds, with their sign; beyond the range, the nearest value in it.
+    /// The whole milliseconds of a positive or negative duration, limited to the range of 64 bits.
     fileprivate var milliseconds: Int64 {
         let (seconds, attoseconds) = components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)

@@ -68,7 +68,7 @@ private func settings(in options: sc_options) throws(Failure) -> [String: String
         let text = try text(setting, "settings")
         guard let sign = text.firstIndex(of: "=") else {
             throw Failure(
-                // Without the text, which may have a secret in it.
+                // Leave out the text, which may contain a secret.
                 .invalidArgument,
                 "A setting has the form zmq.endpoint=tcp://127.0.0.1:5555: the setting \(settings.count + 1) has no “=”.",
                 at: "settings")

@@ -13,7 +13,7 @@ enum ParticipantEvent: Sendable {
     case resumeCore(UInt64, Wake)
     /// A Main's first start has ended; nil for success.
     case started(Failure?)
-    /// The answer to a request by its number, with the handle of a taken message; 0 without one.
+    /// The answer to a request, with the request's number and the handle of the taken message; 0 if there is none.
     case result(UInt64, Result<(result: MessageResult, taken: UInt64), Failure>)
     case finished
     /// The answers to a Main's request for a rest, and for its end; nil for success.
@@ -44,7 +44,7 @@ final class ParticipantEvents: Sendable {
 
     var descriptor: Int32 { counter.descriptor }
 
-    /// Appends an event. Returns false after the last event: no program takes this one.
+    /// Appends an event. Returns false after the last event, because the program takes no event after that.
     @discardableResult
     func add(_ event: ParticipantEvent) -> Bool {
         state.withLock { state in
@@ -56,8 +56,8 @@ final class ParticipantEvents: Sendable {
         }
     }
 
-    /// Registers a core that begins to run, and appends the event that starts it. Returns false after the last event: no program
-    /// starts the core, and it has ended.
+    /// Registers a core that begins to run, and appends the event that starts it. Returns false after the last event:
+    /// the program takes no event any more, so the core counts as ended.
     func begin(_ core: CoreObject) -> Bool {
         let isTaken = state.withLock { state in
             guard !state.isOver else { return false }
@@ -185,7 +185,8 @@ extension ParticipantEvent {
         place(failure?.message ?? "", in: &event)
     }
 
-    /// Places the message, or the kinds of batons, and the texts of an event. The address of the first is that of the block.
+    /// Places the message, or the kinds of batons, and the texts of an event. The first of them is at the address of
+    /// the block.
     private static func place(
         _ reason: String, by requester: String? = nil, taking kinds: [String] = [], message: InboxMessage? = nil,
         in event: inout sc_participant_event

@@ -16,7 +16,7 @@ final class ParticipantObject: PollableObject {
     let events: ParticipantEvents
     private let deliveryExecutor: (any TaskExecutor)?
     private let requests = Mutex<UInt64>(0)
-    /// The pushes that a Main takes, of its last request for them.
+    /// The sequence of pushes that the Main's last request has begun; nil if there is none.
     private let pushes = Mutex<PushesObject?>(nil)
     /// Waits for the end of an Executor's group, until the participation ends.
     private let following = Mutex<Task<Void, Never>?>(nil)
@@ -47,19 +47,21 @@ final class ParticipantObject: PollableObject {
         }
     }
 
-    /// Gives back the message of a handle that the program never got. The session continues, so its take would stay.
+    /// Gives back a message whose handle the program never got. Otherwise the message would stay taken, because the
+    /// session continues.
     private static func giveBack(_ handle: UInt64) async {
         guard let object = Handles.remove(handle) as? TakenObject else { return }
         do throws(CoordinationError) {
             try await object.executor.giveBack(object.message)
         } catch {
-            // The Executor was closed meanwhile, or its caller does not wait for a store that cannot answer now.
+            // The Executor was closed meanwhile, or the store cannot answer now. Try again in the background, because
+            // the caller must not wait for the store.
             Task.detached { await object.executor.letGo(of: object.message) }
         }
     }
 
     private static func end(_ kind: Kind, _ pushes: PushesObject?) async {
-        // A Main that has stopped gives back nothing.
+        // Give back the pushes before the Main stops, because a stopped Main cannot.
         await pushes?.end()
         switch kind {
         case .main(let main): await main.stop()
@@ -84,12 +86,12 @@ final class ParticipantObject: PollableObject {
             defer { pushes = begun }
             return pushes
         }
-        // Another thread has begun as well, and `main.pushes()` has ended its sequence, or this one.
+        // Another thread may have called this too. Each call of `main.pushes()` ends the sequence of the call before.
         other?.close()
         return begun
     }
 
-    /// Begins what a participant does by itself, and adds the events for that.
+    /// Starts the work that a participant does without a request, and adds events for its results.
     func begin(in store: any SharedStore, takingOver: Bool, insisting: Bool) {
         switch kind {
         case .main(let main): start(main, takingOver: takingOver, insisting: insisting)
@@ -110,7 +112,7 @@ final class ParticipantObject: PollableObject {
                 return
             }
             switch await main.waitUntilEnded() {
-            // `end()` adds the last event, when the core has stopped.
+            // Add no event here: `end()` adds the last event when the core has stopped.
             case .stopped: break
             case .superseded: events.add(.ended(Failure(.superseded, "Another Main took over.", at: "participant")))
             case .coreFailed(let reason): events.add(.ended(Failure(.coreFailed, reason, at: "participant")))
@@ -132,7 +134,7 @@ final class ParticipantObject: PollableObject {
                     failure = Failure(.closed, "The group was closed.", at: "participant")
                 } catch {
                     switch error.code {
-                    // The store may answer again, and the group goes on then.
+                    // These errors may be temporary, so try again after a pause.
                     case .unavailable, .outcomeUnknown, .system: try? await Task.sleep(for: .seconds(1))
                     default: failure = Failure(error)
                     }
@@ -145,11 +147,11 @@ final class ParticipantObject: PollableObject {
         following.withLock { $0 = task }
     }
 
-    /// Adds an event for the end of a holder that its group has ended.
+    /// Adds an event when a holder ends because its group has ended.
     private func follow(_ holder: HolderParticipant) {
         Task.detached { [events] in
             do throws(CoordinationError) {
-                // `end()` adds the last event, when a Main that rests has resumed.
+                // Without an error add no event here: `end()` adds the last event when a Main that rests has resumed.
                 try await holder.waitUntilEnded()
             } catch {
                 events.add(.ended(Failure(error)))
@@ -228,7 +230,7 @@ func waitForParticipant<Value: Sendable>(
     }
 }
 
-/// Opens a participant of a group, gives its handle, and begins it.
+/// Makes a participant of a group, stores its handle for the caller, and starts it.
 ///
 /// - Parameter open: Makes the participant, whose cores add to the events.
 func openParticipant(

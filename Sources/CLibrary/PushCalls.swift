@@ -9,9 +9,10 @@ internal import Synchronization
 
 // Source: contract P13.
 
-/// The pushes for a Main. One of them is taken ahead of the program, and given back where the program does not get it.
+/// The pushes for a Main. One push is taken before the program asks for it. If the program never gets this push, it is
+/// given back.
 final class PushesObject: PollableObject {
-    /// The pushes that are in the Main's hand and that the program has not got.
+    /// The pushes that the Main has taken and that the program has not got yet.
     private final class Ahead: Sendable {
         private struct State {
             var pushes: [TakenPush] = []
@@ -20,7 +21,7 @@ final class PushesObject: PollableObject {
 
         private let state = Mutex(State())
 
-        /// Adds a push. Returns false when the sequence is over: the program does not get it.
+        /// Adds a push. Returns false if the sequence has ended, so that the program does not get the push.
         func add(_ push: TakenPush) -> Bool {
             state.withLock { state in
                 if !state.isOver { state.pushes.append(push) }
@@ -28,7 +29,7 @@ final class PushesObject: PollableObject {
             }
         }
 
-        /// Removes a push that the program gets. Returns false when it was given back.
+        /// Removes a push that the program gets now. Returns false if the push was given back already.
         func remove(_ push: TakenPush) -> Bool {
             state.withLock { state in
                 guard let index = state.pushes.firstIndex(of: push) else { return false }
@@ -65,7 +66,7 @@ final class PushesObject: PollableObject {
             do throws(CoordinationError) {
                 guard let push = try await taking.next() else { return nil }
                 if ahead.add(push) { return .success(push) }
-                // In a task of its own, because this one is cancelled: a commit of a cancelled task does nothing.
+                // Use a separate task: this one is cancelled, and a commit in a cancelled task does nothing.
                 Task.detached { await main.letGo(of: push) }
                 return nil
             } catch {
@@ -98,7 +99,7 @@ final class PushesObject: PollableObject {
             do throws(CoordinationError) {
                 try await main.giveBack(push)
             } catch {
-                // The caller does not wait for a store that cannot answer now.
+                // Use a separate task, because the caller must not wait for a store that cannot answer now.
                 Task.detached { [main] in await main.letGo(of: push) }
             }
         }

@@ -57,7 +57,7 @@ final class ReceivedObject: HandleObject {
     func close() {}
 }
 
-/// The content of an envelope for a reader of one codec.
+/// The content of an envelope, as a program that reads one codec sees it.
 private enum Content {
     /// The schema of every message of this interface: the default of `Wormholes`.
     static let schema: UInt32 = 1
@@ -107,7 +107,8 @@ private func exchange(_ group: UInt64, _ name: UnsafePointer<CChar>?) throws(Fai
         let envelope = Envelope(
             codec: codec, schema: Content.schema, replyTo: exchange.replyPath,
             content: .message(try CLibrary.bytes(bytes, count, "bytes")))
-        // The request expires with its timeout: with none, no program could take it.
+        // The request expires at its timeout. A timeout of 0 would expire it before a program could take it, so use 1
+        // ms.
         let limit = Deadline.duration(timeout == 0 ? 1 : timeout)
         let found = try wait { () async throws(SharedCoreError) in
             try await exchange.reply(to: envelope, within: limit)
