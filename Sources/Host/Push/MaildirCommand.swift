@@ -57,8 +57,8 @@ struct MaildirCommand: HostCommand {
         }
     }
 
-    /// Gives the messages back, each after its substitute was removed from the inbox: else the core would regard the
-    /// message as shown.
+    /// Gives the messages back. First removes each one's substitute from the inbox, or the core would regard the
+    /// message as shown already.
     private func retry(
         _ folder: SideFolder, at path: String, on thread: SerialThread, in context: CommandContext
     ) async throws {
@@ -100,7 +100,7 @@ struct MaildirCommand: HostCommand {
             case .changed: return "what was answered in its place has changed just now"
             }
         } catch {
-            // The record of one message holds up no other one.
+            // A damaged record of one message must not prevent the retry of others.
             guard error.code == .corrupt || error.code == .incompatible else { throw error }
             return error.sentence
         }

@@ -12,7 +12,7 @@ struct MainPushExpiry: Sendable {
     private let logger: Logger
     private let clock: any TimeSource
 
-    /// How long it waits where the group cannot be used.
+    /// The pause before the next attempt if the group cannot be used.
     private static let trouble = Duration.seconds(5)
 
     init(_ queue: MainPushQueue, lifetime: Duration, logger: Logger, clock: any TimeSource = SystemClock()) {
@@ -30,7 +30,7 @@ struct MainPushExpiry: Sendable {
                 try await follow()
                 return
             } catch let error as SharedCoreError {
-                // The host ends with its session, and reports that.
+                // These errors mean that the session has ended. The host then ends and reports it.
                 guard error.code != .sessionEnded, error.code != .closed, error.code != .cancelled else { return }
                 if told != error.sentence {
                     logger.warning("pushes that no Main takes do not end in time: \(error.sentence)")
@@ -63,7 +63,8 @@ struct MainPushExpiry: Sendable {
                 if let sentence = try await queue.end(pushes.overdue(at: now)) {
                     logger.warning("no Main has taken in time: \(ValueText.oneLine(sentence))")
                 }
-                // For a push that was taken or has ended meanwhile, the next event of the watch brings the change.
+                // If the next end is not in the future, its push was taken or removed meanwhile, and the watch will
+                // report that.
                 guard let next = pushes.nextEnd, next > now, alarm.map({ next < $0 }) ?? true else { continue }
                 alarm = next
                 group.addTask {

@@ -13,7 +13,7 @@ final class MainPushPrinter: Sendable {
     private let logger: Logger
     private let failure = Mutex<(any Error)?>(nil)
 
-    /// How long it waits where the store refuses.
+    /// The pause before the next attempt if the store refuses.
     private static let trouble = Duration.seconds(1)
 
     init(of main: MainParticipant, to output: Output, logger: Logger) {
@@ -22,7 +22,7 @@ final class MainPushPrinter: Sendable {
         self.logger = logger
     }
 
-    /// Works until the Main has ended. When it cannot print, it stops the Main.
+    /// Takes and prints pushes until the Main has ended. If the output fails, stops the Main.
     func run() async {
         do {
             while true {
@@ -48,7 +48,7 @@ final class MainPushPrinter: Sendable {
         }
     }
 
-    /// - Throws: Why it could not print.
+    /// - Throws: The error with which printing failed.
     func check() throws {
         if let error = failure.withLock({ $0 }) { throw error }
     }
@@ -64,8 +64,8 @@ final class MainPushPrinter: Sendable {
             ])
     }
 
-    /// Acknowledges a push that was printed, and tries again while the store refuses. Until then the push stays in this
-    /// Main's hand.
+    /// Acknowledges a push that was printed, and tries again while the store refuses. The push stays in this Main's
+    /// hand meanwhile.
     private func acknowledge(_ taken: TakenPush) async throws {
         while true {
             do throws(CoordinationError) {

@@ -60,7 +60,7 @@ struct PushCommand: HostCommand {
     @Flag(help: "Have the host go on.")
     var resume = false
 
-    /// The given flags that do something other than a push.
+    /// The given flags that request something other than a push.
     private var acts: [String] {
         [
             ("--list", list), ("--retry", retry), ("--given-up", givenUp), ("--drop", drop), ("--pause", pause),
@@ -98,7 +98,7 @@ struct PushCommand: HostCommand {
             let queue = try context.resolution.pushQueue(of: group)
             let revision = try await queue.send(push)
             let route = queue.route(of: push)
-            // Without a host no Executor starts, and nothing else would report that.
+            // Tell the user if there is no host: no Executor would start, and nothing else would report that.
             let isServed = try await group.get(HostRecord.key) != nil
             try await context.output.confirm(
                 text: "The push waits" + (route == .main ? " for Main" : "") + ", as revision \(revision)"

@@ -18,7 +18,7 @@ struct PushMaildir: Sendable {
     let coreMaildir: String?
     let logger: Logger
     let stopping: StopSignal
-    /// How much memory an Executor may have now; nil for no limit.
+    /// Returns how much memory an Executor may have now; nil for no limit.
     let memory: @Sendable () async -> UInt64?
 
     private let thread = SerialThread(name: "push-maildir")
@@ -43,13 +43,13 @@ struct PushMaildir: Sendable {
         self.memory = memory
     }
 
-    /// The maximum number of announced files and messages. Each Executor has all notes about them in its memory, beside
-    /// its core. A core reads as many files at a time.
+    /// The maximum number of announced files and messages. The limit protects Executors, each of which has all notes
+    /// about them in its memory, in addition to its core. A core also reads at most this many files at a time.
     private static let noteLimit = 1_000
     private static let memoryOfNote = 24 << 10
-    /// How many files of one read that are no push are named in the log.
+    /// How many of the files that cannot become pushes are named in the log after one read.
     private static let namedCount = 10
-    /// Reading a large folder takes long; it may use only a part of the time.
+    /// Reading a large folder takes long. After a read, this loop pauses for this many times as long.
     private static let lookShare = 4
 
     /// How many call-ids are forgotten at once.
@@ -65,7 +65,7 @@ struct PushMaildir: Sendable {
             try await MailRoom.isFull(queue.group, memory: memory, part: MailRoom.announcedPart)
         }
         guard try await isFull() else { return (count, false) }
-        // The call-ids with files in another Maildir are not known here.
+        // If the cores use another Maildir, this process does not know which call-ids have files there, so remove none.
         guard try await isCoreMaildir() else { return (min(count, 1), true) }
         let announced = Set(known.values)
         _ = try await inbox.forgetOldest(
@@ -73,17 +73,17 @@ struct PushMaildir: Sendable {
         return try await isFull() ? (min(count, 1), true) : (count, false)
     }
 
-    /// Works until the host stops. A failed step is logged once and repeated until it works.
+    /// Creates pushes until the host stops. A failed step is logged once, and repeated until it succeeds.
     func run() async {
         var told: String?
         var arrivals: MailArrivals?
         while !stopping.isRaised {
             do {
-                // Kept over all errors, because it knows the messages that were there before.
+                // Keep this object after errors, because it knows which messages were there before.
                 if arrivals == nil { arrivals = try await open() }
                 if let arrivals { try await watch(arrivals) { told = nil } }
             } catch {
-                // The work under way when the host stops ends as cancelled.
+                // A step that is running when the host stops ends with a cancellation, which is not logged.
                 if stopping.isRaised { return }
                 let problem = (error as? SharedCoreError)?.sentence ?? "\(error)"
                 if told != problem { logger.error("the Maildir \(path) cannot be watched for pushes: \(problem)") }
@@ -98,7 +98,8 @@ struct PushMaildir: Sendable {
     }
 
     /// Returns true if this is the cores' Maildir, under this path or another. It may be moved meanwhile. Throws if a
-    /// path cannot be resolved: if the answer were false, its messages would be removed and announced again.
+    /// path cannot be resolved. With the answer false, the notes on its messages would be removed, and the messages
+    /// would be announced again.
     private func isCoreMaildir() async throws(SharedCoreError) -> Bool {
         guard let coreMaildir else { return false }
         if path == coreMaildir { return true }
@@ -125,11 +126,12 @@ struct PushMaildir: Sendable {
             switch try await inbox.state(of: callID) {
             case .stored, .taken: return true
             case .acknowledged, .nothingToShow: return false
-            // The note of a file that was removed stays until the next read, which is within ten seconds.
+            // If the file was removed, its note is removed at the next read, which is within ten seconds.
             case .absent: return try await queue.knownArrivals().values.contains(PushQueue.part(for: callID))
             }
         } catch {
-            // No Executor can show a damaged record or one of another version.
+            // A message counts as not waiting if its record is damaged or of another version, because no Executor can
+            // show it.
             guard error.code == .corrupt || error.code == .incompatible else { throw error }
             return false
         }
@@ -145,10 +147,11 @@ struct PushMaildir: Sendable {
         var wasFull = false
         var wasUnwatched = false
         var wasFullFolder = false
-        // Read at the start and after a time without arrivals; arrivals report everything else.
+        // Read the inbox at the start and after a time without arrivals. All other changes are reported as arrivals.
         var mustReadInbox = true
         while !stopping.isRaised {
-            // Read before the folders: a message that is stored and moved later is an arrival there.
+            // Read the inbox before the folders. A message that a core stores and moves after this read is then still
+            // seen in the folder.
             let waiting = mustReadInbox ? try await unacknowledged() : nil
             let (room, isSlow) = try await room(beside: known)
             let lookBegin = ContinuousClock.now
@@ -172,7 +175,7 @@ struct PushMaildir: Sendable {
                 if let waiting { try await pushUnannounced(waiting, known: &known) }
             } catch {
                 guard error.code == .limitExceeded else { throw error }
-                // The Maildir works, and its messages are safe in it.
+                // Only the group refuses. The Maildir works, and its messages are safe in it.
                 refusal = error
             }
             tell(ofSilent: silent)
@@ -195,7 +198,7 @@ struct PushMaildir: Sendable {
             wasUnwatched = wasUnwatched || reason != nil
             if isSlow { await stopping.pause(MailRoom.pace) }
             if look.isPartial, !look.arrivals.isEmpty { continue }
-            // The pause is also needed if each arrival wakes this loop.
+            // Pause even if the next arrival would wake this loop at once.
             if lookDuration > .milliseconds(20) { await stopping.pause(lookDuration * Self.lookShare) }
             let pause =
                 if look.isUnfinished || look.isPartial {
@@ -233,15 +236,15 @@ struct PushMaildir: Sendable {
         }
     }
 
-    /// Makes the messages of the inbox pushes that were not announced and that no participant has in hand.
+    /// Creates a push for each message of the inbox that was not announced and that no participant has in hand.
     private func pushUnannounced(
         _ inbox: [Inbox.Unacknowledged], known: inout [String: String]
     ) async throws(SharedCoreError) {
         let announced = Set(known.values)
         for message in inbox where !message.isTaken && PushID.callID(message.callID.text) != nil {
             let part = PushQueue.part(for: message.callID)
-            // Already announced, by its file or as the same record of the inbox. A message that was given back and
-            // stored again has another record.
+            // Skip a message that was announced, either by its file or by the same record of the inbox. A message that
+            // was given back and stored again has a record with another revision.
             guard !announced.contains(part), known[part] != message.revision.description else { continue }
             _ = try await queue.announce(
                 message.callID, as: part, noting: message.revision.description, replacing: known[part] != nil)
@@ -255,10 +258,10 @@ struct PushMaildir: Sendable {
         _ known: inout [String: String], except names: Set<String>, _ inbox: [Inbox.Unacknowledged]?
     ) async throws(SharedCoreError) {
         let standing = Set(names.map(PushQueue.part))
-        // The note of a message is a revision.
+        // For a message of the inbox, the note is a revision.
         let hasFileGone = known.contains { part, note in !standing.contains(part) && UInt64(note) == nil }
         guard inbox != nil || hasFileGone else { return }
-        // The inbox is read after the folders, so a message is there if its file has left `new`.
+        // Read the inbox after the folders: a message whose file has left `new` must then be in the inbox.
         let present = hasFileGone ? try await unacknowledged() : inbox
         let waiting = Dictionary(
             (present ?? []).map { (PushQueue.part(for: $0.callID), $0.revision.description) },

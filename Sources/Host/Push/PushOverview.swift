@@ -14,9 +14,9 @@ struct PushOverview: Sendable {
         case host
         /// The host is paused.
         case pause
-        /// The host runs as many Executors as it may, or is about to start one.
+        /// The push waits for a free slot: the host runs as many Executors as it may, or is about to start this one.
         case executor
-        /// An Executor has failed, and the next one starts then.
+        /// An Executor has failed for the push, and the next one starts at this instant.
         case retry(BootInstant)
         /// No Main has taken it.
         case main
@@ -39,7 +39,7 @@ struct PushOverview: Sendable {
         let push: Push?
         let route: PushRoutes.Route
         let isTaken: Bool
-        /// When it came; nil where that is not known, as after a restart of the machine.
+        /// When the push came; nil if that is not known, for example after a restart of the machine.
         let since: BootInstant?
         /// How many Executors have failed for it, and how the last one ended.
         var failures = 0
@@ -79,7 +79,8 @@ struct PushOverview: Sendable {
             rows.append(Self.row(of: message, holder: nil, &hosts, in: bootID))
         }
         for push in forMain.pushes.prefix(limit - rows.count) {
-            // The end of its time tells when it came, by the present setting.
+            // The record has only the end of the push's time. Compute from it when the push came, by the present
+            // lifetime.
             let since = push.end.flatMap { queue.start(ofPushUntil: $0, at: now) }
             rows.append(
                 Row(
@@ -104,7 +105,7 @@ struct PushOverview: Sendable {
             holder: holder)
     }
 
-    /// What the host tells of itself, of which each Executor and each retry belongs to one push.
+    /// The Executors and retries in the host's record. Each is assigned to one push of the list.
     private struct HostState {
         private let isPresent: Bool
         private let isPaused: Bool

@@ -34,7 +34,8 @@ struct PushQueue: Sendable {
     /// The maximum number of kept pushes that were given up; the oldest are removed.
     static let failureCapacity = 1000
 
-    /// The share of `executor.memory` that is reserved for each push. Each Executor has all pushes in its memory.
+    /// How many bytes of `executor.memory` are reserved for each push, because each Executor has all pushes in its
+    /// memory.
     static let memoryOfPush: UInt64 = 8 << 10
 
     /// The part of `executor.memory` that the records of all pushes may have together. It is needed beside
@@ -102,7 +103,8 @@ struct PushQueue: Sendable {
         if room.mustCount(at: start) { room.counted(try await use(), from: start, to: clock.now()) }
         guard var use = room.take(byteCount, of: capacity) else { return }
         if use.count < capacity.count, byteCount <= capacity.byteCount - (use.byteCount - use.givenUpByteCount) {
-            // Counted again: pushes that others removed meanwhile make space without removing one that was given up.
+            // Count again first: other processes may have removed pushes, and then no given-up push must be removed to
+            // make space.
             use = try await self.use()
             let excess = use.byteCount - (capacity.byteCount - byteCount)
             if excess > 0 { use.forget(try await forgetFailures(freeing: excess)) }
@@ -120,7 +122,7 @@ struct PushQueue: Sendable {
             at: pending.path)
     }
 
-    /// How many pushes there are, and how much their records have together.
+    /// Counts the pushes, and the bytes of all their records.
     private func use() async throws(SharedCoreError) -> PushRoom.Use {
         var use = PushRoom.Use()
         for keys in [pending.keys, forMain.mailbox.keys, failed.keys] {
@@ -134,8 +136,8 @@ struct PushQueue: Sendable {
     /// How many pushes an entry of the timeline names.
     private static let namedCount = 3
 
-    /// Removes the oldest pushes that were given up, to make space. Keeps those that another process is moving back to
-    /// the queue, and removes none if all of them together are too small.
+    /// Removes the oldest pushes that were given up, to make space. Keeps pushes that another process is moving back to
+    /// the queue. Removes none if even all of them together would not make enough space.
     ///
     /// - Returns: The number of bytes that their records had.
     private func forgetFailures(freeing byteCount: Int) async throws(SharedCoreError) -> Int {
@@ -226,7 +228,8 @@ struct PushQueue: Sendable {
         let keys = pending.keys
         let take = try keys.key(of: .take, for: taken.delivery.item)
         transaction.require(.epoch(take, taken.delivery.epoch))
-        // Written with it, so that the failure counts also where content has filled the store (contract S10).
+        // Write the take again in the same transaction, which then counts as coordination and can use reserved space:
+        // so a failure is also recorded in a store that is full of content (contract S10).
         transaction.put(take, [], lifetime: .session)
         transaction.put(try keys.key(of: .message, for: taken.delivery.item), record.bytes)
         _ = try await group.commit(transaction)
@@ -256,7 +259,7 @@ struct PushQueue: Sendable {
         let room = capacity.count - (try await use().count)
         while count < room, let delivery = try await failed.take() {
             guard let former = PushRecord(delivery.bytes) else {
-                // A record of another version, which only that version can read.
+                // Skip a record of another version, which only that version can read.
                 continue
             }
             var transaction = Transaction()
@@ -278,8 +281,8 @@ struct PushQueue: Sendable {
     func count() async throws(SharedCoreError) -> Count { try await PushCount.current(in: group) }
 }
 
-/// An estimate of the pushes that are kept: the last count, and the changes by this process since. Counting all pushes
-/// for each new one would take longer with each, especially in a flood.
+/// An estimate of the pushes that are kept: the last count, and the changes by this process since. If all pushes were
+/// counted for each new one, a flood of pushes would become slower with each push.
 final class PushRoom: Sendable {
     /// The number of pushes, and the bytes of all their records.
     struct Use: Hashable, Sendable {
@@ -310,9 +313,9 @@ final class PushRoom: Sendable {
 
     private let state = Mutex(State())
 
-    /// How long a count is valid at least, although other processes change the queue meanwhile.
+    /// The minimum time for which a count is used, although other processes change the queue meanwhile.
     private static let interval = Duration.seconds(1)
-    /// Counting a long queue takes long; it may use only a part of the time.
+    /// Counting a long queue takes long. A count is used for this many times as long as it took.
     private static let share = 20
 
     func mustCount(at now: BootInstant) -> Bool {

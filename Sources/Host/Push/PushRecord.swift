@@ -31,7 +31,7 @@ struct PushRecord: Codable, Hashable, Sendable {
         self.bootID = bootID.description
     }
 
-    /// More failures than any host counts.
+    /// An upper bound for valid records: no host counts so many failures.
     private static let maximumFailures = 1_000_000
 
     /// Nil if the bytes are not a push that this version can read. Any participant can have written them: a record with
@@ -92,7 +92,7 @@ struct PushRecord: Codable, Hashable, Sendable {
     }
 }
 
-/// The rule for the call-ids that a push can have: they travel in a line and in the arguments of a program.
+/// The rule for the call-ids of pushes. A call-id must fit into a line of text and into the arguments of a program.
 enum PushID {
     /// The maximum size of an identifier in a mail message.
     static let maximumByteCount = 998

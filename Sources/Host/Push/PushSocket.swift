@@ -53,7 +53,7 @@ enum PushSocket {
             throw Invalid(text: "A line is PUSH, a space and a call-id, or an object of JSON.")
         }
         if line.startsWithBytes(of: "{") { return try push(json: line) }
-        // Some write lines as mail does.
+        // Some clients end lines with CR LF, as mail does.
         var text = line.utf8.dropFirst(word.utf8.count)
         if text.last == UInt8(ascii: "\r") { text.removeLast() }
         return Push(try callID(Substring(text)))
@@ -62,7 +62,7 @@ enum PushSocket {
     private static func push(json line: String) throws(Invalid) -> Push {
         guard let memberCount = JSONGrammar.memberCount(in: Array(line.utf8)),
             let fields = try? JSONDecoder().decode([String: String].self, from: Data(line.utf8)),
-            // The decoder silently drops one of two fields with the same name.
+            // Compare the number of fields, because the decoder silently drops one of two fields with the same name.
             fields.count == memberCount,
             let id = fields["callID"], Set(["callID", "type", "account", "payload"]).isSuperset(of: fields.keys)
         else {

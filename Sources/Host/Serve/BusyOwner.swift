@@ -30,7 +30,7 @@ struct BusyOwner: Hashable, Sendable {
 
     /// Returns true if a process is the owner and has an open call.
     func isInCall(_ process: ProcessIdentity) -> Bool {
-        // Without its bound: the bound of a call that moved from another machine is shorter.
+        // Compare the name alone, not the bound, which is shorter for a call that moved from another machine.
         open(in: process).contains { $0.kind.name == Activity.Kind.call.name }
     }
 

@@ -39,10 +39,10 @@ final class CgroupLimit: Sendable {
         else { return nil }
         guard Self.isDelegated(path) else { return nil }
         for name in (try? Directory(path: path).names()) ?? [] where name.hasPrefix("executor-") {
-            // The cgroup was left by a host that was killed.
+            // Remove the cgroups that a killed host has left.
             Cell(path: path + "/" + name).remove()
         }
-        // A cgroup with limits for its children may contain no process itself.
+        // A cgroup that limits its children must not contain processes itself, so move this process into a child.
         let own = path + "/host"
         guard (try? Directory.create(path: own, permissions: 0o755)) != nil,
             Self.write("\(process)", to: own + "/cgroup.procs"),
@@ -83,7 +83,7 @@ final class CgroupLimit: Sendable {
             cell.remove()
             return nil
         }
-        // With swap, the memory limit would only move memory to the disk. Not every kernel has this file.
+        // Allow no swap, or the memory limit would only move memory to the disk. Not every kernel has this file.
         _ = Self.write("0", to: cell.path + "/memory.swap.max")
         _ = Self.write("1", to: cell.path + "/memory.oom.group")
         return cell
@@ -94,7 +94,7 @@ final class CgroupLimit: Sendable {
             let index = number.add(1, ordering: .relaxed).newValue
             let cell = Cell(path: path + "/executor-\(index)")
             guard let isMade = try? Directory.create(path: cell.path, permissions: 0o755) else { return nil }
-            // If the name exists, it is that of a cgroup that could not be removed, and the next name is tried.
+            // An existing name belongs to a cgroup that could not be removed, so try the next name.
             if isMade { return cell }
         }
     }
@@ -122,7 +122,7 @@ final class CgroupLimit: Sendable {
         func remove() {
             _ = CgroupLimit.write("1", to: path + "/cgroup.kill")
             for _ in 0..<Self.attempts {
-                // It cannot be removed while a process in it has not ended.
+                // The cgroup cannot be removed while a process in it has not ended, so try again.
                 do throws(SystemCallError) {
                     return try Directory.remove(path: path)
                 } catch {

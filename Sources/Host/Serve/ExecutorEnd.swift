@@ -25,7 +25,7 @@ struct ExecutorEnd: Hashable, Sendable {
     }
 
     var verdict: Verdict {
-        // An Executor that the host's stop has ended has status 1, as after a missing message.
+        // An Executor that was ended because the host stops has status 1, the same as after a missing message.
         if status == 0 { return .served }
         if warning == .stop { return .interrupted }
         // Status 1 with a printed line means that no message came. An interrupted Executor and a failed script also

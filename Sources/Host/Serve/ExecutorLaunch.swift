@@ -34,8 +34,8 @@ struct ExecutorLaunch: Sendable {
         self.own = own
         parent = ProcessIdentity.current.pid
         self.timeout = timeout
-        // The host has a hub, and starts another if that is killed. A hub that an Executor starts would be in the
-        // cgroup that limits the Executor's memory, and end with it.
+        // An Executor must start no hub: the hub would be in the cgroup that limits the Executor's memory, and end with
+        // the Executor. The host has a hub, and replaces one that is killed.
         variables = try resolution.overridden(by: [Settings.zmqHub.name: "none"]).variables()
         if let words = try resolution.optional(Settings.executorCommand) {
             try Self.check(words, in: resolution)
@@ -60,9 +60,9 @@ struct ExecutorLaunch: Sendable {
     /// Returns the words that a program may run as a script because of an option with `c`, such as `-c` or `-ec`.
     ///
     /// A shell accepts other options, with or without values, between that option and its script, so each later word
-    /// may be the script. Only if a word that is not an option follows a plain `-c` is that word the script, and the
-    /// later ones are its arguments. With another program the script is the rest of the option, or the next word that
-    /// is not an option.
+    /// may be the script. If a word that is not an option follows a plain `-c`, then only that word is the script, and
+    /// the later ones are its arguments. With another program the script is the rest of the option, or the next word
+    /// that is not an option.
     private static func scripts(behind index: Int, of words: [String]) -> [String] {
         guard index > 0, isOption(words[index]), !words[index].startsWithBytes(of: "--") else { return [] }
         let letters = words[index].utf8.dropFirst()

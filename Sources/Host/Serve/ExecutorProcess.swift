@@ -108,7 +108,7 @@ final class ExecutorProcess: Sendable {
         let started = try StartedProgram(
             program.path, program.arguments, variables: program.variables,
             streams: [input, pipe.input, try OpenFile.standardError()],
-            // The processes that it leaves behind in its process group can then be ended with it.
+            // In its own session, processes that it leaves behind in its process group can be ended together with it.
             ownSession: true, endsWithThread: true,
             omitting: ServiceNotifier.variables.union(LaunchMark.Role.allCases.map(\.variable)))
         do throws(SystemCallError) {
@@ -120,7 +120,7 @@ final class ExecutorProcess: Sendable {
                 changeSignal: changeSignal,
                 cgroupLimit: cell, limits: limits, clock: clock, signal: signal, hear: hear)
         } catch {
-            // No process would attend to it.
+            // Kill the program, because no thread would supervise it.
             started.kill()
             _ = try? started.waitForEnd()
             throw error
@@ -174,7 +174,7 @@ final class ExecutorProcess: Sendable {
         attendance.isHeard = true
         let hearing = Task { [hear, confirmation] in
             await hear(line)
-            // A program that has ended does not read this.
+            // An error is ignored: the program may have ended.
             try? confirmation?.writeStream([1])
         }
         state.withLock { $0.hearing = hearing }
@@ -208,7 +208,7 @@ final class ExecutorProcess: Sendable {
 
     /// Passes events to the budget, and carries out its directives.
     private func judge(_ attendance: inout Attendance) {
-        // The change of activity comes first: otherwise the former time limit may have passed.
+        // Apply the change of activity first: it may extend a time limit that would otherwise count as passed.
         let busy = state.withLock { state in
             defer { state.busy = nil }
             return state.busy
@@ -231,13 +231,14 @@ final class ExecutorProcess: Sendable {
                 }
             }
         }
-        // If it cannot be killed now, because it has another user's identity for a moment, it is killed later.
+        // A process that has another user's identity for a moment cannot be signalled now. It is killed at the next
+        // step.
         if attendance.mustBeKilled { attendance.mustBeKilled = (try? signal(handle, .kill)) == nil }
     }
 
     private func finish(_ line: PrintedLine?) {
         let killedByCage = cgroupLimit?.hasKilled() ?? false
-        // Its process id, and so the id of its group, still belong to it.
+        // The process has not been reaped, so its process id, which is also the id of its group, still belongs to it.
         program.endGroup()
         let status = (try? program.waitForEnd()) ?? 137
         cgroupLimit?.remove()

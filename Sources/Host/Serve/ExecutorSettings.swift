@@ -47,7 +47,8 @@ struct ExecutorSettings: Sendable {
         retry = RetryPolicy(
             attempts: try resolution.value(Settings.executorAttempts),
             delay: try resolution.value(Settings.executorRetryDelay))
-        // A little shorter than the time to the warning, so that it can report by itself that no message came.
+        // The timeout is a little shorter than the time to the warning, so that an Executor can report by itself that
+        // no message came.
         launch = try ExecutorLaunch(resolution, timeout: limits.warning * 19 / 20, own: own)
     }
 }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// How many Executors run at once: each start waits for a slot, in the order of the requests.
+/// Limits how many Executors run at once. Each start waits for a slot, in the order of the requests.
 final class ExecutorSlots: Sendable {
     private struct State {
         var limit: Int
@@ -49,7 +49,7 @@ final class ExecutorSlots: Sendable {
         for continuation in ready { continuation.resume(returning: true) }
     }
 
-    /// Takes a slot at once, even beyond the limit.
+    /// Takes a slot without waiting, even if that exceeds the limit.
     func takeAnyway() {
         state.withLock { $0.taken += 1 }
     }

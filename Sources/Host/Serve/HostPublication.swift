@@ -42,12 +42,12 @@ struct HostPublication: Sendable {
         }
     }
 
-    /// The shortest time between two publications: people read them.
+    /// The minimum time between two publications, which only people read.
     private static let interval = Duration.milliseconds(200)
-    /// The longest: pushes and supervision change without this host.
+    /// The maximum time between two publications: pushes and supervision also change without an event of this host.
     private static let longestInterval = Duration.seconds(10)
 
-    /// - Parameter beside: Called at each publication, for other checks at that interval.
+    /// - Parameter beside: Called at each publication, for other work at the same interval.
     init(
         of host: PushHost, as process: Int32, claim: HostClaim, queue: PushQueue, notifier: ServiceNotifier,
         figures: HostFigures, supervision: Supervision?, changes: ChangeSignal,
@@ -96,11 +96,11 @@ struct HostPublication: Sendable {
                     logger.notice("the group can be used again, after \(Int(seconds).counting("second"))")
                 }
                 troubledSince = nil
-                // Counting a long queue takes long; it may use only a part of the time.
+                // Counting a long queue takes long, so pause for at least twenty times as long.
                 pause = max(pause, start.duration(to: .now) * 20)
             } catch {
-                // While a hub cannot be reached, the wait for pushes does not fail. An ended session ends the host,
-                // which reports that.
+                // Log the error here: while a hub cannot be reached, the wait for pushes does not fail. An ended
+                // session is not logged, because the host ends and reports it.
                 if troubledSince == nil, !Task.isCancelled, error.code != .sessionEnded, error.code != .closed {
                     logger.warning("the group cannot be used now; pushes wait until it can: \(error.sentence)")
                     troubledSince = start
@@ -113,7 +113,7 @@ struct HostPublication: Sendable {
     }
 }
 
-/// Signals that something has changed. Several changes between two checks are one signal.
+/// Signals that something has changed. Several changes between two checks count as one signal.
 struct ChangeSignal: Sendable {
     let signals: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation

@@ -6,7 +6,7 @@ internal import SharedCoreConfiguration
 
 /// The host's record of itself in the group, for as long as its session lives.
 struct HostRecord: Codable, Hashable, Sendable {
-    /// The key of the record. Its first writer is the host, until that session ends.
+    /// The key of the record. The participant that creates it is the host until its session ends.
     static let key: Key = ".sharedcore/host"
 
     /// An Executor that runs.
@@ -17,8 +17,8 @@ struct HostRecord: Codable, Hashable, Sendable {
 
     /// A push that waits for its next attempt.
     struct Retry: Codable, Hashable, Sendable {
-        /// The most of them in a record, and the most bytes of their call-ids: each process of the group may have the record in
-        /// its memory.
+        /// The maximum number of retries in a record, and the maximum bytes of their call-ids: each process of the
+        /// group may have the record in its memory.
         private static let count = 100
         private static let byteCount = 16 << 10
 
@@ -49,7 +49,7 @@ struct HostRecord: Codable, Hashable, Sendable {
     var warningMs: UInt64
     var budgetMs: UInt64
     var memoryBytes: UInt64?
-    /// How the memory is limited: `cgroup` or `sampled`; nil if it is not.
+    /// How the memory of Executors is limited: `cgroup` or `sampled`; nil if it is not limited.
     var memoryBy: String?
 
     init(pid: Int32, settings: ExecutorSettings, isCaged: Bool) {
@@ -107,8 +107,8 @@ struct HostClaim: Sendable {
                 guard error.guardFailure != nil else { throw error }
             }
             let entry = try await group.get(HostRecord.key)
-            // Read after the entry: if the session that wrote it is not listed, that session has ended. Listing ends
-            // the sessions of dead processes.
+            // Read the sessions after the entry. If the session that wrote the entry is not among them, it has ended.
+            // This call also ends the sessions of dead processes.
             let sessions = try await group.sessions()
             if let entry, let holder = sessions.first(where: { $0.id == entry.origin }) {
                 throw CommandFailure(

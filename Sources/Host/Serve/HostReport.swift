@@ -19,7 +19,7 @@ final class HostReport: Sendable {
         lines = continuation
         printing = Task.detached {
             for await line in stream {
-                // The host serves on without a reader.
+                // The host continues to serve without a reader.
                 do { try await output.emit(text: line.text, json: line.json) } catch { return }
             }
         }

@@ -110,7 +110,8 @@ struct HostRun: Sendable {
         guard let place = try? context.resolution.keeperPlace() else { return nil }
         let keeper = KeeperClient(place: place)
         return { main in
-            // It blocks. A Main without a keeper has no watchdog.
+            // The call blocks, so it has its own thread. Its failure is ignored: a Main without a keeper has no
+            // watchdog.
             _ = await SerialThread(name: "keeper").run { keeper.mainWasWoken(main) }
         }
     }
@@ -150,14 +151,15 @@ struct HostRun: Sendable {
                 try MetricsServer.start(at: place, registry)
             }
         } catch {
-            // If the configuration does not ask for metrics, the host serves without them.
+            // If the address is only the default, the host serves without metrics.
             guard isStandard else { throw error }
             context.logger.warning("the host's figures are told nowhere: \(error)")
             return nil
         }
     }
 
-    /// Returns the path of a socket without symbolic links. A link of another user is the configuration's fault.
+    /// Returns the path of a socket without symbolic links. A link of another user on the path counts as an error of
+    /// the configuration.
     private static func settled(
         _ path: String, by setting: AnySetting, in resolution: Resolution
     ) throws(CommandFailure) -> String {
@@ -170,8 +172,8 @@ struct HostRun: Sendable {
         }
     }
 
-    /// Throws an error of the configuration for an address at which no process could listen; not for an address that
-    /// another process uses.
+    /// Begins to listen. An address at which no process could listen is an error of the configuration; an address that
+    /// another process uses is not.
     private static func listening(
         by setting: AnySetting, in resolution: Resolution, _ listen: () throws(SystemCallError) -> RequestServer
     ) throws(CommandFailure) -> RequestServer {
@@ -263,7 +265,7 @@ struct HostRun: Sendable {
         }
     }
 
-    /// Tells the host what the owner of the core is busy with.
+    /// Reports the activities of the core's owner to the host.
     private func followActivities() async {
         do throws(SharedCoreError) {
             let watch = try await group.watch([OwnershipKey.path], from: .snapshot)
@@ -279,7 +281,7 @@ struct HostRun: Sendable {
                 let baton = view.baton?.record
                 let giver = baton.flatMap { baton in
                     owners[baton.epoch].map {
-                        // Any participant can have written it.
+                        // Any participant can have written the deadline, so limit it.
                         let latest = now.advanced(by: Baton.lifetimes.upperBound)
                         return BusyOwner.Giver(process: $0, deadline: min(baton.deadline, latest))
                     }
@@ -309,8 +311,8 @@ struct HostRun: Sendable {
         }
     }
 
-    /// Reports to the service manager that the host is alive. The report comes from the host's own actor, so it proves
-    /// that the actor runs.
+    /// Reports to the service manager that the host is alive. The report is made on the host's actor, so it proves that
+    /// the actor is not blocked.
     private func keepAlive() async {
         guard let interval = notifier.watchdogInterval else { return }
         while !Task.isCancelled {

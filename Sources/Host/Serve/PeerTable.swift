@@ -6,7 +6,7 @@ struct PeerTable {
     /// A complete request.
     struct Request: Sendable {
         let peer: Int
-        /// Without its terminator, unless bytes follow it.
+        /// The bytes of the request. They include the terminator only if a body follows it.
         let bytes: [UInt8]
     }
 
@@ -16,7 +16,8 @@ struct PeerTable {
         var received: [UInt8] = []
         /// The bytes of its answer that the kernel has not accepted.
         var unsent: [UInt8] = []
-        /// The end of its time for a request, or for the next unsent byte; nil while neither is waited for.
+        /// When the peer's time for a request or for accepting unsent bytes ends; nil while the server waits for
+        /// neither.
         var deadline: BootInstant?
     }
 
@@ -25,7 +26,7 @@ struct PeerTable {
         case asking
         /// Its request is being answered.
         case answering
-        /// The end of its answer is among the unsent bytes.
+        /// The answer is complete; only its unsent bytes remain to be sent.
         case leaving
         /// Its answer is a stream, which lasts until the peer has disconnected.
         case streaming
@@ -55,7 +56,7 @@ struct PeerTable {
     var nextDeadline: BootInstant? { peers.values.compactMap(\.deadline).min() }
 
     /// Adds a peer. If each peer has one request, a new peer may replace the one that has been silent the longest. The
-    /// bytes that the silent peer has sent by now are taken first: it keeps its place if its request is complete.
+    /// bytes that the silent peer has sent by now are read first, so it keeps its place if they complete its request.
     ///
     /// - Returns: True if the peer was added, and the complete requests.
     mutating func add(
@@ -149,7 +150,8 @@ struct PeerTable {
         return request(of: key)
     }
 
-    /// Sends unsent bytes, as many as the kernel accepts. The end of an answer is the end of the connection.
+    /// Sends as many unsent bytes as the kernel accepts. After the last byte of an answer that ends the connection,
+    /// removes the peer.
     private mutating func flush(_ key: Int, until deadline: BootInstant) {
         guard let peer = peers[key] else { return }
         var done = 0
@@ -184,7 +186,7 @@ struct PeerTable {
             }
             return nil
         }
-        // The rest comes within the time of the request.
+        // The body must arrive within the same deadline as the rest of the request.
         let last = end.upperBound + (rules.bodyByteCount?(Array(peer.received[..<end.lowerBound])) ?? 0)
         guard peer.received.count >= last else { return nil }
         peers[key]?.received.removeSubrange(..<last)

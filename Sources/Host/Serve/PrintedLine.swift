@@ -20,7 +20,7 @@ struct PrintedLine: Hashable, Sendable {
         text = String(decoding: kept, as: UTF8.self)
     }
 
-    /// The line of a program that runs on; nil while there may be more of it.
+    /// Makes the line of a program that still runs; nil while the line may not be complete.
     init?(complete printed: [UInt8], hadMore: Bool) {
         let lineFeed = UInt8(ascii: "\n")
         let line = printed.drop { $0 == lineFeed }

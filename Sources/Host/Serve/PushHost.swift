@@ -41,7 +41,7 @@ actor PushHost {
     private let clock = SystemClock()
     /// True while no Executor is started.
     private(set) var isPaused = false
-    /// The error with which the host cannot go on.
+    /// The error because of which the host must end; nil while there is none.
     private var failure: SharedCoreError?
     private var isWaiting: Waiting?
     /// The store's error that was logged last; nil after a step has succeeded.
@@ -49,10 +49,11 @@ actor PushHost {
     /// True if an outage of Executors was logged, and no push was handled since.
     private var isOutageLogged = false
 
-    /// Returns true if the message of a push waits to be acknowledged, though its Executor has not printed it.
+    /// Returns true if the message of a push waits to be acknowledged although the Executor of the push has not printed
+    /// it.
     typealias Waiting = @Sendable (CallID) async throws(SharedCoreError) -> Bool
 
-    /// How long a step waits that the store refused for now.
+    /// The pause before a step that the store has refused is tried again.
     private static let storePause = Duration.seconds(1)
 
     /// - Parameters:
@@ -94,8 +95,8 @@ actor PushHost {
 
     /// Takes no more pushes, begins no more attempts, and tells the running Executors to end.
     nonisolated func stop() {
-        // Before the signal, which ends the pauses before the next attempts: an attempt that then began would be
-        // interrupted, and count as a failure.
+        // Close the slots before the signal. The signal ends the pauses before retries, and an attempt that began now
+        // would be interrupted and count as a failure.
         slots.close()
         stopping.raise()
         Task { await stopExecutors() }
@@ -107,13 +108,13 @@ actor PushHost {
         stop()
     }
 
-    /// Uses other settings from now on. Running Executors keep theirs.
+    /// Uses new settings for Executors that start from now on. Running Executors keep their settings.
     func adopt(_ settings: ExecutorSettings) {
         self.settings = settings
         slots.setLimit(settings.limit)
     }
 
-    /// Starts no Executors while paused. Those that run go on; a push in hand waits for its attempt.
+    /// Pauses or resumes the start of Executors. Running Executors continue, and a push in hand waits for its attempt.
     ///
     /// - Returns: Whether that is a change.
     func setPaused(_ isPaused: Bool) -> Bool {
@@ -186,7 +187,8 @@ actor PushHost {
         for try await delivery in deliveries {
             toldTrouble = nil
             let taken = PushQueue.Taken(delivery: delivery, record: PushRecord(delivery.bytes))
-            // One push waits in this hand for its turn; the others wait in the queue, for any host.
+            // Only one push is taken while it waits for a slot. The others stay in the queue, where any host can take
+            // them.
             guard await slots.take() else { return }
             group.addTask { await self.serve(taken) }
         }
@@ -255,7 +257,8 @@ actor PushHost {
     private func runExecutor(for push: Push, attempt: Int) async -> Attempt {
         let callID = push.callID
         let executor: ExecutorProcess
-        // Before the Executor's time begins. The Executor then finds the owner that exists after the wake.
+        // Wake a resting Main before the Executor's time begins, so that the Executor finds the owner that exists after
+        // the wake.
         await wakeMain()
         let launch = settings.launch
         do {
@@ -267,7 +270,7 @@ actor PushHost {
             return Attempt(verdict: .failed, reason: "its Executor cannot be started: \(error)", isOutage: true)
         }
         let (pid, isOwn) = (executor.process.pid, launch.isOwn)
-        // The key is not the process id, which another process may get before this end is handled.
+        // Use a counter as the key: another process may get the same process id before this end is handled.
         startCount += 1
         let key = startCount
         executors[key] = Running(callID: callID, process: executor)
@@ -275,7 +278,7 @@ actor PushHost {
         tell(.started(callID: callID.text, pid: pid, attempt: attempt))
         if stopping.isRaised { executor.stop() }
         let end = await executor.end()
-        // The slot is given back by the code that took it.
+        // If the Executor still had an open call, it used no slot. Take one, because the caller gives a slot back.
         setInCall(false, key)
         executors[key] = nil
         tell(.ended(callID: callID.text, pid: pid, end))
@@ -343,7 +346,7 @@ actor PushHost {
     /// - Returns: True if it succeeded; if not, another process has the push, or it goes back to the queue with the
     ///   session.
     private func insist(_ problem: String, _ step: @Sendable () async throws(SharedCoreError) -> Void) async -> Bool {
-        // A host that must stop waits for a store only for a limited time.
+        // While the host stops, it waits for a store only for a limited number of attempts.
         var timeout = 5
         while true {
             do throws(SharedCoreError) {
@@ -372,7 +375,7 @@ actor PushHost {
             let sentence = "\(problem): \(error.sentence)"
             if sentence != toldTrouble { logger.warning("\(sentence)") }
             toldTrouble = sentence
-            // The pause is not ended by the stop: results that come meanwhile are still written.
+            // The stop does not end this pause, because the results of running Executors must still be written.
             try? await Task.sleep(for: Self.storePause)
         }
     }

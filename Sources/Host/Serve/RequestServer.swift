@@ -4,10 +4,10 @@ internal import Synchronization
 
 /// Answers short requests through a socket, on a thread of its own that never waits for a peer.
 ///
-/// A peer costs no more than its place and its limit of unsent bytes. Requests have a size limit and a deadline. The
-/// server closes the connection of a peer that does not read its answers, and of one of another user. If each peer has
-/// one request and all places are taken, a new peer replaces the one that has been silent the longest, so silent peers
-/// cannot keep others out.
+/// A peer takes no more than its place in the table and the limit of unsent bytes. Requests have a size limit and a
+/// deadline. The server closes the connection of a peer that does not read its answers, and of one of another user. If
+/// each peer has one request and all places are taken, a new peer replaces the one that has been silent the longest, so
+/// silent peers cannot keep others out.
 package final class RequestServer: Sendable {
     /// The limits on peers.
     package struct Rules: Sendable {
@@ -68,8 +68,8 @@ package final class RequestServer: Sendable {
         var isStopped = false
     }
 
-    /// How many peers are admitted before the admitted ones are read again, so that new peers do not replace one that
-    /// has just sent its request.
+    /// How many peers are accepted before the present ones are read again. Otherwise new peers could replace a peer
+    /// that has just sent its request.
     private static let admissionCount = 8
     /// How long it waits for a free descriptor.
     private static let pause = Duration.milliseconds(100)
@@ -127,7 +127,7 @@ package final class RequestServer: Sendable {
         changeSignal.raise()
     }
 
-    /// Ends the stream of a peer, behind what was sent to it.
+    /// Ends the stream of a peer after all bytes that were sent to it.
     package func endStream(of peer: Int) {
         state.withLock { $0.answers.append((peer, Answer([]))) }
         changeSignal.raise()
@@ -145,13 +145,13 @@ package final class RequestServer: Sendable {
         while !state.withLock({ $0.isStopped }) {
             let interests = table.interests
             var timeout = table.nextDeadline.map { clock.now().duration(to: $0) }
-            // Without a free descriptor a client waits and cannot be accepted: a pause, in place of a busy loop.
+            // Without a free descriptor a waiting client cannot be accepted. Pause, because `poll` would return at once
+            // each time.
             if isFull { timeout = min(timeout ?? Self.pause, Self.pause) }
             let own = [changeSignal.descriptor, isFull ? changeSignal.descriptor : listener.descriptor].map {
                 ($0, Poll.readable)
             }
-            // It fails only with an invalid table of descriptors. As after a signal, all descriptors are then tried
-            // again.
+            // An error is treated as an interruption by a signal: all descriptors are tried again.
             let waited = try? Poll.events(
                 of: own + interests.map { ($0.descriptor, $0.events) }, timeout: timeout)
             let ready = (waited ?? nil) ?? [Int16](repeating: 0, count: own.count + interests.count)

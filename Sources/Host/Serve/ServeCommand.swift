@@ -21,7 +21,8 @@ struct ServeCommand: HostCommand {
         // Report errors of the configuration before any work begins.
         let settings = try ExecutorSettings(context.resolution)
         _ = try context.resolution.overview()
-        // Before any other start, such as that of a hub: a cgroup can only be used by a process that is alone in it.
+        // Prepare the cgroup before any other process is started, such as a hub: it can only be used while this process
+        // is alone in it.
         let cgroupLimit =
             settings.limits.memory == nil
             ? nil : CgroupLimit.ownPath().flatMap { CgroupLimit(at: $0, process: ProcessIdentity.current.pid) }
@@ -32,7 +33,7 @@ struct ServeCommand: HostCommand {
             try await context.noteWakeUp(of: group)
             let run = try await HostRun(
                 group, settings: settings, cgroupLimit: cgroupLimit, context: context, global: global)
-            // In a task of its own, so that begun work is completed when the host must stop.
+            // Use a separate task, so that work that has begun is completed when the host must stop.
             let work = Task { try await run.serve() }
             try await withTaskCancellationHandler {
                 try await work.value

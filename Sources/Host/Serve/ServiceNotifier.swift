@@ -10,7 +10,7 @@ struct ServiceNotifier: Sendable {
         "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES",
     ]
 
-    /// How many seconds a message waits for a manager that has many to read.
+    /// How many seconds a message may wait until the manager has read others.
     private static let timeout: Int32 = 10
 
     private let address: String?
@@ -31,7 +31,8 @@ struct ServiceNotifier: Sendable {
     /// - Parameter status: A text for users; nil keeps the text of ``status(_:)``.
     func ready(_ status: String? = nil) { send("READY=1" + (status.map { "\nSTATUS=\($0)" } ?? "")) }
 
-    /// Dropped, as a sign of life is, if the manager has many messages to read.
+    /// Reports a text for users. The report is dropped, like one of ``alive()``, if the manager has many messages to
+    /// read.
     func status(_ status: String) { sendAtOnce("STATUS=\(status)") }
 
     /// - Parameter microseconds: When the reload began, on the clock of the manager.
@@ -43,7 +44,8 @@ struct ServiceNotifier: Sendable {
     /// would drop unsent messages.
     func finish() async { await thread.run {} }
 
-    /// Dropped if the manager has many messages to read: the next one comes soon.
+    /// Reports that the service is alive. The report is dropped if the manager has many messages to read, because the
+    /// next one follows soon.
     func alive() { sendAtOnce("WATCHDOG=1") }
 
     private func sendAtOnce(_ text: String) {
@@ -53,7 +55,7 @@ struct ServiceNotifier: Sendable {
 
     private func send(_ text: String) {
         guard let address else { return }
-        // A manager that does not listen is no reason not to serve.
+        // An error is ignored: the service continues even if the manager does not listen.
         thread.submit { try? Datagram.send(Array(text.utf8), to: address, waiting: Self.timeout) }
     }
 }
