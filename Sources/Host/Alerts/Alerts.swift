@@ -2,13 +2,13 @@ internal import CoreAPI
 internal import Lifecycle
 internal import Logging
 
-/// The only way to tell the user something from the background, in the form of the desktop (contract P9).
+/// Shows alerts to the user from the background: the only way to do so (contract P9).
 protocol Alerts: Sendable {
     /// Shows an alert. Returns when it is shown, or throws when it cannot be shown.
     func show(_ alert: Alert) async throws(AlertFailure)
 }
 
-/// A message to a user while no application is in front of one.
+/// A message for the user that is shown while no application is in the foreground.
 struct Alert: Hashable, Sendable {
     /// One line.
     let title: String
@@ -27,7 +27,7 @@ struct AlertFailure: Error, Hashable, Sendable {
     let reason: String
 }
 
-/// Another way to alert, and the log where that cannot.
+/// Shows alerts in another way, or writes them to the log if that fails.
 struct LoggedAlerts: Alerts {
     let first: any Alerts
     let logger: Logger
@@ -41,7 +41,7 @@ struct LoggedAlerts: Alerts {
     }
 }
 
-/// The alerts of a group. They appear on the desktop, else in the log. While the application is in front of a user it
+/// The alerts of a group. They appear on the desktop, else in the log. While an application is in the foreground it
 /// shows its messages itself, and no alert appears.
 ///
 /// `await BackgroundAlerts(of: group, logger: logger).show(alert)` when an Executor has printed a message.
@@ -62,9 +62,9 @@ struct BackgroundAlerts: Sendable {
             logger: logger)
     }
 
-    /// Shows an alert, unless an application is in front of a user.
+    /// Shows an alert, unless an application is in the foreground.
     ///
-    /// - Returns: Whether it was shown, be it in the log.
+    /// - Returns: True if the alert was shown or written to the log.
     @discardableResult
     func show(_ alert: Alert) async -> Bool {
         // If the states cannot be read, show the alert: one too many is better than a lost one.

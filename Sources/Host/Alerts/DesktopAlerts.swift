@@ -19,7 +19,7 @@ struct DesktopAlerts: Alerts {
 
     func show(_ alert: Alert) async throws(AlertFailure) {
         let result = Promise<Result<Void, AlertFailure>>()
-        // In a thread of its own: a service that does not answer must not delay other alerts, nor the Executor that
+        // Use a separate thread: a service that does not answer must delay neither other alerts nor the Executor that
         // waits for this one.
         SerialThread(name: "alert").submit { [self] in
             let shown = Result { () throws(AlertFailure) in try call(with: alert) }

@@ -30,7 +30,8 @@ struct BackupCommand: HostCommand {
             group = try await FileGroup.open(
                 directory: place, as: SessionDescription(role: .tool, name: "sharedcore backup"))
         } catch {
-            // A backup is made by a participant of the group, and a participant writes.
+            // The backup is made through a participant, which must write its session to the group. So it fails on a
+            // read-only mount.
             if error.message == SharedCoreError.readOnlyMount {
                 throw CommandFailure(
                     .configuration,

@@ -82,7 +82,7 @@ extension CommandContext {
         }
     }
 
-    /// The absolute path of a directory that an argument names.
+    /// Returns the absolute path of the directory of a backup that the user has given as an argument.
     func path(ofBackup text: String) throws -> String {
         guard !text.isEmpty else { throw CommandFailure.usage("the directory is empty, as an unset variable is") }
         return try resolution.absolutePath(text)

@@ -25,7 +25,7 @@ struct BenchCommand: HostCommand {
     var samples: Int?
 
     func run() async throws {
-        // The program listens to signals itself.
+        // The started program handles signals itself, so none of them cancels this command.
         try await CommandFrame(global: global).run(until: []) { try await run(in: $0) }
     }
 

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// The other name of a command, as a command of its own: the parser writes only names into a completion script.
+/// An alias of a command, as a separate command: the parser does not write aliases into a completion script.
 private struct CommandAlias<Command: ParsableCommand>: AsyncParsableCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(

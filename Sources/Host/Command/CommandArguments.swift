@@ -3,9 +3,9 @@ internal import ProgramOutput
 
 /// The arguments of this program, as texts for the parser of arguments and as bytes for values.
 ///
-/// The parser knows only texts. The parser gets a placeholder for an argument that is not UTF-8. A placeholder contains
-/// a NUL, which no argument can contain, and ``ArgumentBytes`` replaces it by the bytes. Other places for arguments
-/// refuse it.
+/// The parser knows only texts. For an argument that is not UTF-8 it gets a placeholder, which contains a NUL, as no
+/// real argument can. An option of the type ``ArgumentBytes`` replaces the placeholder by the bytes. Everywhere else a
+/// placeholder is refused.
 struct CommandArguments {
     /// The arguments, with placeholders for those that are not UTF-8.
     let texts: [String]
@@ -42,7 +42,7 @@ struct CommandArguments {
         return Array(argument[...end])
     }
 
-    /// Refuses a command that was parsed and has an argument that is not UTF-8 in a place for text.
+    /// Refuses a parsed command if one of its text arguments is not UTF-8.
     func check(_ command: any ParsableCommand) throws(CommandFailure) {
         let taken = Set((command as? any TakesBytes)?.values.compactMap(\.number) ?? [])
         guard let standIn = standIns.enumerated().first(where: { !taken.contains($0.offset) })?.element else { return }

@@ -82,7 +82,8 @@ struct CommandContext: Sendable {
         let description = SessionDescription(role: .tool, name: "sharedcore \(command)")
         #if ZMQ
             if configuration.isWithoutHub {
-                // The files that the hub would serve which joining starts are the group.
+                // If no hub runs, read the files directly: a hub that is started for the group would serve the same
+                // files.
                 guard let files = configuration.inFiles else { throw try noGroup("no hub has it in memory") }
                 configuration = files
             }
@@ -120,8 +121,7 @@ struct CommandContext: Sendable {
                 + "participant")
     }
 
-    /// The time limit for opening the group in a command that waits for no participant; nil if opening starts a hub
-    /// first.
+    /// The time limit for opening the group in a command that does not wait; nil if a hub must be started first.
     var openTimeoutWithoutWait: Duration? {
         get throws { try isWithoutHub ? nil : .seconds(2) }
     }
@@ -143,7 +143,7 @@ struct CommandContext: Sendable {
     /// backends opening creates nothing that lasts.
     func requirePresentGroup() throws {
         guard try isInFiles else { return }
-        // A hub that runs has its group, in whichever directory.
+        // A running hub has its group open, even if the files are in another directory.
         if try resolution.value(Settings.backend) == "zmq", try !isWithoutHub { return }
         try requirePresentGroup(at: try resolution.groupDirectory())
     }

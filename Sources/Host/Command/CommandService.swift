@@ -34,10 +34,11 @@ final class CommandService: Service {
 
     private static func outcome(of error: any Error, wasInterrupted: Bool) -> Result<Void, CommandFailure> {
         switch error {
-        // An error of an interrupted command follows from the interruption, for example when its children end with it.
+        // After an interruption, an error of the command is only a consequence, for example because its children have
+        // ended too.
         case let failure as CommandFailure where wasInterrupted && failure.status == .no: .failure(failure)
-        // The failed output does not undo the command's work, so a script must not read this as “not done” and repeat
-        // it.
+        // The command has done its work, and only its output failed. So the status is not that of “not done”, after
+        // which a script would repeat the command.
         case let error as OutputFailed:
             .failure(CommandFailure(.output, "\(error.cause.location): \(error.cause.text)"))
         case let failure as ExecutorFailure where failure.status == .output: .failure(CommandFailure(failure))
@@ -46,7 +47,7 @@ final class CommandService: Service {
         case let failure as CommandFailure: .failure(failure)
         case let failure as ConfigurationFailure: .failure(CommandFailure(failure))
         case let end as Interrupted: .failure(CommandFailure(end.status, end.message))
-        // The reader has closed the pipe, as it may at any time: no failure.
+        // The reader has closed the pipe, which it may do at any time, so the command succeeds.
         case is OutputClosed: .success(())
         case let failure as ExecutorFailure: .failure(CommandFailure(failure))
         case let error as CoordinationError: .failure(CommandFailure(error))

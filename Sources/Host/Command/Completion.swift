@@ -4,7 +4,7 @@ internal import FileNotifyBackend
 internal import Platform
 internal import SharedCoreConfiguration
 
-/// The completions that a shell gets by running this program.
+/// The completions for which a shell runs this program.
 enum Completion {
     /// The names of the groups in files of the state directory.
     static let group = CompletionKind.custom { words, _, prefix in
@@ -48,7 +48,7 @@ enum Completion {
 
     private static func keys(for words: [String], prefix: String) async -> [String] {
         guard let context = try? context(for: words) else { return [] }
-        // A prefix selects whole parts of a path, so the incomplete last part is cut off.
+        // A prefix selects only whole parts of a path, so cut off the incomplete last part.
         let path = prefix.lastIndex(of: "/").map { String(prefix[...$0]) } ?? ""
         guard let selection = try? KeyPrefix(path) else { return [] }
         let keys = CompletedKeys()

@@ -7,7 +7,7 @@ extension ArgumentHelp {
 }
 
 extension DurationText {
-    /// Reads a duration on the command line that must pass for its option to mean anything.
+    /// Reads a duration from the command line, and refuses zero, which would make the option meaningless.
     static func argument(_ text: String) throws -> Duration {
         guard let duration = parse(text), duration > .zero else {
             throw ValidationError("It must be \(positiveExpectation).")

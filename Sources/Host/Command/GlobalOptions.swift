@@ -107,7 +107,8 @@ struct GlobalOptions: ParsableArguments {
         if let setting = Settings.all.first(where: { $0.optionName == option }) {
             return place(setting.environmentName, setting.name)
         }
-        // The keys of a plugin are known to it alone, and it is not loaded for a wrong command line.
+        // Only a plugin knows its keys, and no plugin is loaded for a wrong command line. So recognize its keys by
+        // their prefix.
         let plugins = try? Resolution(
             flags: [:], environment: EnvironmentLayer.ofProcess(), file: nil, workingDirectory: .gone
         ).pluginNames

@@ -7,7 +7,7 @@ internal import SharedCoreConfiguration
 enum HelpPage {
     /// The widest line.
     static let maximumWidth = 80
-    /// The parser ends the program where its column of names leaves no room for texts.
+    /// The parser traps if the terminal is so narrow that its column of names leaves no room for texts.
     private static let minimumWidth = 40
 
     /// Sets a sufficient width for help if the terminal or COLUMNS is too narrow. Call it only while the process has
@@ -43,7 +43,8 @@ enum HelpPage {
                 if line.hasPrefix("    ") || lines.isEmpty {
                     lines.append(String(line.dropFirst(2)))
                 } else {
-                    // The parser has wrapped the example, which would not be the command any more.
+                    // The parser has wrapped the example. Join its lines, because the wrapped text is not the same
+                    // command.
                     lines[lines.count - 1] += " " + line
                 }
             }

@@ -31,7 +31,7 @@ struct CommandFrame: Sendable {
     func run(
         until signals: [UnixSignal], _ work: @escaping @Sendable (CommandContext) async throws -> Void
     ) async throws {
-        // With SIGPIPE ignored, a closed pipe is an error of the write, which ends the command in order.
+        // Ignore SIGPIPE: a write to a closed pipe then fails with an error, after which the command ends normally.
         OwnProcess.ignore(.brokenPipe)
         do {
             let context = try makeContext()

@@ -120,8 +120,8 @@ struct SharedCoreCommand: AsyncParsableCommand {
         return line.hasPrefix("Error: Unexpected argument ") || line.contains(" unexpected arguments: ")
     }
 
-    /// Prepares the process, and ends it with a message if it lacks a resource. Runs on the calling thread: a new
-    /// thread needs descriptors, and a process that gets none is ended by a signal.
+    /// Prepares the process, and ends it with a message if it lacks a resource. Runs on the calling thread, because a
+    /// new thread needs descriptors: without any, the process would be killed by a signal.
     static func prepare() -> CommandArguments {
         OwnProcess.takeDefaultSignals()
         // If this fails, a truncated file may end this process, as without a handler.
@@ -188,7 +188,8 @@ struct SharedCoreCommand: AsyncParsableCommand {
             var refusal = error as? CommandFailure
             let code = exitCode(for: error)
             if code.isSuccess {
-                // Help and the like are no errors. The parser helps with the program where the command is unknown.
+                // The parser throws help and similar output as errors. For an unknown command it returns the help of
+                // the whole program.
                 do throws(CommandFailure) {
                     let answer = HelpPage.answer(to: error, for: arguments.texts)
                     if HelpPage.isHelp(answer), let unknown = unknownCommand(in: arguments.texts) {
@@ -213,7 +214,7 @@ struct SharedCoreCommand: AsyncParsableCommand {
                     ?? GlobalOptions.suggestion(for: message(for: error), among: arguments.texts)
                 if let remedy { StandardError.write("sharedcore: \(remedy)") }
             }
-            // A command that passes on the exit status of another command has a separate status for its own wrong
+            // `exclusive` passes on the exit status of its command, so it has a separate status for its own wrong
             // usage.
             let isExclusive = ExclusiveCommand.isNamed(in: arguments.texts)
             let status = (refusal?.status ?? .usage).rawValue

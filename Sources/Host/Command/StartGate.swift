@@ -3,15 +3,16 @@ internal import CoreAPI
 internal import Platform
 internal import ProgramOutput
 
-/// The first steps of a process that this program starts. The process asks the kernel to end it with its parent and, if
-/// it is held, waits. It then becomes a command or continues as this program. The kernel ends it with the parent's main
-/// thread, which lives as long as the parent.
+/// The first steps of a process that this program starts. The process first asks the kernel to kill it when its parent
+/// ends, and waits if the parent holds it. Then it executes a command or continues as this program. The kernel sends
+/// the signal at the end of the thread that started the process: the parent's main thread, which lives as long as the
+/// parent.
 enum StartGate {
     /// The role of the process after the gate.
     enum Way: String, CaseIterable {
-        /// Another program, which has a ``LaunchMark`` of that role.
+        /// Executes another program, which gets a ``LaunchMark`` of that role.
         case command, executor
-        /// This program, with a command of its own to run.
+        /// Continues as this program and runs one of its commands.
         case own
     }
 
@@ -41,7 +42,7 @@ enum StartGate {
             StandardError.write("sharedcore: “\(name)” is for sharedcore itself")
             OwnProcess.end(ExclusiveStatus.refusal)
         }
-        // A parent that was killed owns nothing, so this process must not run.
+        // If the parent has been killed already, it owns nothing, so this process must not run.
         guard OwnProcess.endsWith(parent: parent) else { OwnProcess.end(ExclusiveStatus.refusal) }
         if let leave = Int32(words[3]) {
             guard OwnProcess.waitForLeave(on: leave) else { OwnProcess.end(ExclusiveStatus.refusal) }

@@ -47,7 +47,7 @@ struct ConfigShow: HostCommand {
         var keyWidth = rows.map(\.key.count).max() ?? 0
         let originWidth = rows.map(\.origin.description.count).max() ?? 0
         var valueWidth = rows.map(\.shown.count).max() ?? 0
-        // On a narrower terminal, padding would be wrapped like words, so there is none behind the value.
+        // On a narrow terminal the padding would be wrapped as well, so do not pad the value.
         if let width = context.output.columnCount, keyWidth + valueWidth + originWidth + 4 > width {
             (keyWidth, valueWidth) = (min(keyWidth, Self.narrowKeyWidth), 0)
         }
@@ -172,7 +172,7 @@ struct ConfigValidate: HostCommand {
         #if ZMQ
             for hubCheck in resolution.hubChecks { check(hubCheck) }
         #endif
-        // Each check that needs a wrong value reports it.
+        // Several checks may report the same invalid value, so keep each message once.
         var seen: Set<String> = []
         return failures.filter { seen.insert($0.description).inserted }
     }

@@ -68,7 +68,7 @@ struct ConformanceReport {
 }
 
 extension CaseResult {
-    /// The reason why the case did not pass, else the remarks on what it ran with; nil if there is neither.
+    /// The reason why the case did not pass; for a case that passed, its remarks, if it has any.
     fileprivate var message: String? {
         outcome.message ?? (remarks.isEmpty ? nil : remarks.joined(separator: "; "))
     }

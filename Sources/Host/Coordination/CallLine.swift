@@ -95,7 +95,8 @@ final class CallPrinter: Sendable {
     func run(stop: @Sendable () async -> Void) async {
         do {
             for try await calls in try await Calls(group).changes() {
-                // The write of a line ends also if this task is cancelled, because the line counts as printed.
+                // Write in a separate task, which completes even if this one is cancelled: the change is already
+                // recorded as printed.
                 try await Task { try await tell(calls) }.value
             }
         } catch is SharedCoreError {

@@ -33,13 +33,14 @@ struct CheckCommand: HostCommand {
         do {
             try await context.withReader(for: "check") { group in
                 isOpen = true
-                // While the group is open here: opening it completes a commit that was interrupted by the end of the
-                // last boot.
+                // Check the files while this command has the group open, because opening it completes a commit that the
+                // end of the last boot has interrupted.
                 try await checkFiles(in: context)
                 try await report(TimelineChecker.check(try await Timeline(group).history()), in: context)
             }
         } catch {
-            // A hub that reads a damaged value sends its state to no client, and does not know the place of the damage.
+            // If the group could not be opened, check the files here as well: a hub that reads a damaged value sends
+            // its state to no client, and cannot say where the damage is.
             if !isOpen, try context.hasServingHub { try await checkFiles(in: context) }
             throw error
         }
@@ -69,7 +70,7 @@ struct CheckCommand: HostCommand {
         guard report.isClean else { throw CommandFailure(.no) }
     }
 
-    /// More than any timeline has, and no danger to this process.
+    /// Larger than any timeline, but small enough for the memory of this process.
     private static let limit = 256 << 20
 
     private static func read(_ file: String) async throws -> String {

@@ -46,7 +46,7 @@ struct ExecutorCommand: HostCommand {
         guard let callID = CallID(callID) else { throw CommandFailure.usage("--call-id cannot be empty") }
         let resolution = context.resolution
         let options = try resolution.coordinationOptions()
-        // One deadline over opening, waiting and working (contract C7).
+        // One deadline covers the opening of the group, the wait and the core's work (contract C7).
         let timeout = timeout ?? options.executorBudget
         let deadline = CommandDeadline(after: timeout, by: context.clock)
         var request = ExecutorRequest(

@@ -91,7 +91,8 @@ struct MainCommand: HostCommand {
         try await report(end, of: group, context: context)
     }
 
-    /// Stops the core and releases, in a task of its own, because a wait in a cancelled task ends at once.
+    /// Stops the core and releases the ownership. Runs in a separate task, because a wait in a cancelled task ends at
+    /// once.
     private func stop(_ main: MainParticipant) async {
         await Task { await main.stop() }.value
     }

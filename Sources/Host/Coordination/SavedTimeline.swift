@@ -48,8 +48,8 @@ struct SavedTimeline {
         var history: TimelineHistory { TimelineHistory(records: records, checkpoint: checkpoint, damages: damages) }
     }
 
-    /// The report on all parts: every violation in any of them, and the counts of the last one. Its checkpoint includes
-    /// the counts of the entries before it.
+    /// The report on all parts: every violation in any of them, and the counts of the last one. The checkpoint of the
+    /// last part includes the counts of all earlier entries.
     var report: CheckReport {
         let reports = histories.map(TimelineChecker.check)
         return CheckReport(

@@ -23,7 +23,7 @@ struct StatusCommand: HostCommand {
     var watch = false
 
     func run() async throws {
-        // These end a process as well, and would leave the terminal on the other screen.
+        // These signals end a process too. Without a handler they would leave the terminal on the alternate screen.
         let hasScreen = watch && StatusWatch.hasScreen(json: global.json)
         try await CommandFrame(global: global).run(
             until: [.sigint, .sigterm] + (hasScreen ? [.sighup, .sigquit] : [])
@@ -82,7 +82,7 @@ struct StatusOverview: Sendable {
         host = try await HostOverview(of: group)
         supervision = await SupervisionOverview(at: try resolution.runtimeDirectory())
         life = try await LifeOverview(of: group, levels: try resolution.serviceLevels())
-        // Read last, so that the owner and the sessions are those of this revision or an earlier one.
+        // Read the sessions and then the revision last, so that all the rest is of this revision or an earlier one.
         sessions = try await group.sessions()
         revision = try await group.list(KeyPrefix(stringLiteral: ".sharedcore/ownership")).revision
         usage = try await group.usage()

@@ -8,8 +8,8 @@ internal import Synchronization
 struct StatusWatch: Sendable {
     /// The interval at which the revision is read, and so the minimum interval between two reports.
     private static let interval = Duration.milliseconds(200)
-    /// The interval at which everything is read, because processes stop and ages grow without a new revision. A group
-    /// that must be opened for each read is read at this interval.
+    /// The interval at which the whole report is read, because the state of processes and the ages change without a new
+    /// revision. If the group must be opened for each read, it is read only at this interval.
     private static let longInterval = Duration.seconds(1)
 
     private let reports: GroupReports
@@ -160,7 +160,7 @@ struct StatusScreen: Sendable {
     /// Restores the screen.
     func leave() async {
         StandardStream.output.setEcho(true)
-        // A terminal that was closed has no screen to restore.
+        // An error is ignored: a terminal that was closed has no screen to restore.
         try? await output.write(Array("\u{1b}[?7h\u{1b}[?25h\u{1b}[?1049l".utf8))
     }
 
@@ -182,7 +182,8 @@ struct StatusScreen: Sendable {
         let all = problems.map { ($0, true) } + lines.flatMap { wrapped($0) }.map { ($0, false) }
         var shown = all.prefix(rows).map { line, isProblem in
             let text = isProblem ? paint.in(.red, line) : Self.painted(line, paint)
-            // After the last column the cursor stays on the last character, which clearing would remove.
+            // Clear the rest of the row only if there is one: after a full row the cursor stays on the last character,
+            // which would be cleared.
             return text.shown + (line.count < columns ? "\u{1b}[K" : "")
         }
         if all.count > rows {
@@ -233,7 +234,7 @@ private final class ScreenSignals: Sendable {
 }
 
 extension JSONValue {
-    /// The value without the parts that change with time alone.
+    /// The value without the parts that change only because time passes.
     fileprivate var steady: JSONValue {
         switch self {
         case .array(let values): .array(values.map(\.steady))

@@ -30,7 +30,8 @@ struct TimelineCommand: HostCommand {
         // The command may run before the group exists.
         try await context.withGroup(for: "timeline") { group in
             let follower = try await Timeline(group).follow()
-            // No entry may come for hours, in which a closed output would go unnoticed.
+            // Watch the output as well: entries may not come for hours, and a closed output would go unnoticed until
+            // then.
             try await context.output.whileRead { try await Self.print(follower, in: context) }
         }
     }

@@ -26,7 +26,8 @@ extension CommandContext {
     }
 }
 
-/// Prints what a participant waits for: one line for a reason that lasts a second and is not the one printed last.
+/// Prints what a participant waits for: one line for each reason that lasts a second, unless it is the one printed
+/// last.
 ///
 /// In a burst of pushes, the reason changes with each owner, many times a second. The pause after a failure of the core
 /// is printed at once, because it may last only a second.
@@ -57,7 +58,7 @@ final class WaitReport: Sendable {
         state.withLock { state in
             state.timer?.cancel()
             state.timer = nil
-            // The start of this process's own core is no reason to report.
+            // The start of this process's own core is not worth a report.
             state.reason = reason == .coreStart ? nil : reason
             switch reason {
             case .coreStart: break

@@ -45,7 +45,7 @@ struct DemoScenario: Sendable {
 
     // MARK: - The acts
 
-    /// Ten pushes at once, their messages still on the way and out of order.
+    /// Sends ten pushes at once. Their messages are delivered later, in another order.
     private func burst() async throws {
         try await reporter.act("Ten pushes at once; their messages are still on the way, out of order")
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -58,12 +58,13 @@ struct DemoScenario: Sendable {
                     try await Task.sleep(for: .milliseconds(90))
                 }
             }
-            // `waitForAll` is not used, because with it the other tasks would continue to wait after one has failed.
+            // Take the results one by one, so that an error of one task ends the wait. With `waitForAll` the other
+            // tasks would be awaited first.
             for try await _ in group {}
         }
     }
 
-    /// Main starts while an Executor runs, answers a push, and is killed while an Executor waits.
+    /// Starts Main while an Executor runs, lets it answer a push, and kills it while an Executor waits.
     private func mainComesAndGoes() async throws -> (handover: Duration, takeover: Duration) {
         try await reporter.act("Main starts while an Executor runs the core")
         let before = recorder.revision

@@ -23,8 +23,8 @@ struct DemoServer: Sendable {
     func deliver(_ mail: DemoMail) async throws {
         try await thread.run { [path] in
             let name = mail.fileName
-            // Not written with Foundation, which opens files without close-on-exec. An Executor that starts meanwhile
-            // would have the file open for writing, and a core skips such a message.
+            // Do not use Foundation here: it opens files without close-on-exec, so an Executor that starts meanwhile
+            // would inherit the open file, and a core skips a message that a process has open for writing.
             try OpenFile(path: path + "/tmp/" + name, .createNew).write(Array(mail.content.utf8), at: 0)
             try FileManager.default.moveItem(atPath: path + "/tmp/" + name, toPath: path + "/new/" + name)
         }

@@ -85,7 +85,7 @@ final class DemoTally: Sendable {
 
     var pushes: Int { state.withLock { $0.pushes } }
 
-    /// How many call-ids got their own text.
+    /// The number of call-ids for which the expected text was printed.
     var delivered: Int {
         state.withLock { state in
             state.expected.count { state.printed[$0.key]?.contains($0.value) == true }

@@ -17,7 +17,7 @@ final class TimelineRecorder: Sendable {
         do {
             for try await event in follower {
                 guard case .record(let record) = event else { continue }
-                // Passed on before a waiter acts on it, so that the entries are printed in order.
+                // Pass the entry on before a waiter can act on it, so that the entries are printed in order.
                 try await pass(record)
                 records.update { $0.append(record) }
             }
@@ -27,7 +27,7 @@ final class TimelineRecorder: Sendable {
         }
     }
 
-    /// Returns the first entry after a commit that fulfils a condition.
+    /// Waits for the first entry after a commit that satisfies a condition, and returns it.
     func first(
         after revision: Revision = .zero, _ expectation: String, where condition: (TimelineRecord) -> Bool
     ) async throws -> TimelineRecord {

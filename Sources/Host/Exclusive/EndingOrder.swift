@@ -4,8 +4,7 @@ internal import Platform
 internal import ProgramOutput
 internal import Synchronization
 
-/// Records that the command of `exclusive` was told to end, because its ownership has ended, and prints a line about
-/// it.
+/// Records that the command of `exclusive` was told to end because its ownership must end, and prints a line about it.
 final class EndingOrder: Sendable {
     private let isForPeople: Bool
     // A pipe that is not read blocks its writer, which must not delay a hand-over.

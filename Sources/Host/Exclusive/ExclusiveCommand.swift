@@ -108,7 +108,7 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
         let program = ExclusiveProgram(command.map(\.bytes), grace: options.grace)
         let title = name ?? command[0].shown.pathParts.last ?? command[0].shown
         let (interrupts, interrupt) = AsyncStream.makeStream(of: Void.self)
-        // The relay begins before there is any state that a signal must clean up.
+        // Begin to relay signals before anything exists that must be cleaned up after a signal.
         try SignalRelay.begin([.interrupt, .terminate, .hangUp, .quit, .user1, .user2]) { signal, isFromTerminal in
             // The terminal sends its signals to the command as well.
             let isHeard = isFromTerminal ? program.terminalSent(signal) : program.signal(signal)
@@ -129,7 +129,8 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
                 try await context.withGroup(as: description, for: "exclusive", until: deadline) { group in
                     let environment = CoordinationEnvironment(witness: try context.resolution.witness())
                     let variables = try context.resolution.variablesOfCore()
-                    // From here on, a group that cannot be opened in time is a failure of its own, not a refusal.
+                    // From here on the deadline limits the wait for the core. A group that cannot be opened in time
+                    // fails differently.
                     let limit = turn.watchClock(until: deadline)
                     defer { limit?.cancel() }
                     try await turn.check(group)
@@ -151,7 +152,7 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
         let waiting = Task { for await _ in interrupts { work.cancel() } }
         let result = await work.result
         waiting.cancel()
-        // The ownership has ended, so this may wait.
+        // The ownership has been released, so waiting here delays no hand-over.
         await order.isTold()
         if case .failure = result, let failure = turn.failure {
             status.set(refusedStatus)
@@ -191,7 +192,7 @@ enum ExclusiveRole: String, ExpressibleByArgument, CaseIterable {
 final class ExclusiveStatus: Sendable {
     /// sharedcore itself failed, or refused.
     static let refusal: Int32 = 125
-    /// The command is there and cannot be executed.
+    /// The command exists, but cannot be executed.
     static let notExecutable: Int32 = 126
     /// The command is not there.
     static let notFound: Int32 = 127

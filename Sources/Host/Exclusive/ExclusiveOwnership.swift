@@ -58,7 +58,7 @@ struct ExclusiveOwnership {
         return status
     }
 
-    /// The end of the command, also for a task that was cancelled: only its owner's orders end it.
+    /// Waits for the end of the command, even in a cancelled task: only the participant ends the command.
     private func status() async -> Int32? {
         await Task { [program] in await program.end() }.value
     }
@@ -86,7 +86,8 @@ struct ExclusiveCore: Core {
         let pid = try await program.start(
             variables: variables.merging(CoreVariables.of(context)) { _, own in own })
         FailPoint.hit("exclusive.beforeNote")
-        // Written before the program runs: if a command removes its tie to this process, only this note identifies it.
+        // Write the note before the program runs. If the command detaches itself from this process, only this note
+        // identifies it.
         do {
             try await FormerCommand.note(pid, in: context.store, forgetting: ended)
         } catch {

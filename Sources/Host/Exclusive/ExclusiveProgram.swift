@@ -10,7 +10,8 @@ final class ExclusiveProgram: Sendable {
         case waiting
         /// The program is being started; these signals came meanwhile.
         case starting([ProcessSignal])
-        /// A process, which is the command from ``ExclusiveProgram/begin()`` on; whether it was sent a signal.
+        /// The process runs. It waits until ``ExclusiveProgram/begin()``, and is the command from then on.
+        /// `isSignalled` is true if a signal was sent to it.
         case running(AttendedProgram, isSignalled: Bool)
         case over
     }
@@ -20,7 +21,7 @@ final class ExclusiveProgram: Sendable {
     /// The time from SIGTERM to SIGKILL when the core must be released.
     private let grace: Duration
     private let state = Mutex(State.waiting)
-    /// The pipe that tells the process to become the command; its end closes the pipe.
+    /// The pipe through which the waiting process is told to execute the command. Closing the pipe ends the process.
     private let leave = Mutex<OpenFile?>(nil)
 
     init(_ command: [[UInt8]], grace: Duration) {
@@ -74,7 +75,7 @@ final class ExclusiveProgram: Sendable {
 
     /// Tells the process to become the command.
     func begin() {
-        // A process that has ended meanwhile does not read it.
+        // An error is ignored: the process may have ended.
         leave.withLock { leave in
             try? leave?.writeStream([1])
             leave = nil
@@ -95,7 +96,7 @@ final class ExclusiveProgram: Sendable {
 
     /// Sends it a signal.
     ///
-    /// - Returns: Whether there is, or was, something to send it to.
+    /// - Returns: True if the command's process exists or has existed.
     func signal(_ signal: ProcessSignal) -> Bool {
         let program = state.withLock { state -> (AttendedProgram?, Bool) in
             switch state {
@@ -155,7 +156,7 @@ final class ExclusiveProgram: Sendable {
         return await withTaskCancellationHandler {
             await program.end()
         } onCancel: {
-            // A command that has ended by itself releases its ownership for that reason.
+            // If the command has ended by itself, this is an ordinary release, so no order is reported.
             guard program.signal(.terminate) else { return }
             // A stopped process must continue to receive the signal.
             program.signal(.continue)

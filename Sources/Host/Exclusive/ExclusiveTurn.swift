@@ -51,7 +51,8 @@ final class ExclusiveTurn: Sendable {
     func evaluate(_ reason: OwnershipWaitReason) {
         guard !waits else { return }
         switch reason {
-        // The participant itself refuses a Main while another Main owns, and asks an Executor to hand over.
+        // Nothing to do for a Main: the participant itself refuses it while another Main owns, and asks an Executor to
+        // hand over.
         case .owner where role == .main, .request where role == .main: break
         case .owner, .request, .activity: giveUp("refused: \(reason.describe().replacing("waiting for ", with: ""))")
         case .handover, .criticalSection, .end, .answer, .rest, .coreStart, .store: break

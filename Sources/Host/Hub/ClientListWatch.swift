@@ -48,8 +48,8 @@
                 var (known, problem): ([String: ClientRights]?, String?)
                 var writtenSince: BootInstant?
                 var writtenPause = Self.shortestPause
-                /// Keeps the list in force and logs the reason once. Accepting the rest of an unreadable list could let
-                /// in a key that was to be removed.
+                /// Keeps the list in force and logs the reason once. If only the readable part of a list were applied,
+                /// a key that the user has removed might still be allowed.
                 func keep(because sentence: String) {
                     if problem != sentence { logger.error("the list of clients is not read again: \(sentence)") }
                     problem = sentence

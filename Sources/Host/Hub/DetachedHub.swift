@@ -86,8 +86,8 @@
             let message = String(decoding: said ?? [], as: UTF8.self)
                 .split(whereSeparator: \.isNewline).joined(separator: " ")
             if said != nil, message == HubReport.listening { return .listening(hub) }
-            // A hub that has reported why it cannot listen is about to end. A hub that has reported nothing must be
-            // killed now: it has no lock that would identify it later.
+            // A hub that has reported why it cannot listen is about to end. A hub that has reported nothing may hang,
+            // and is killed now: without its lock, no other process could find it later.
             let status = try hub.waitForEnd(until: deadline)
             let sentence =
                 status.map { $0 == StartedProgram.unknownStatus ? "the hub ended" : "the hub ended with status \($0)" }
@@ -108,8 +108,8 @@
                 program, ["hub", "--report-to", "3"], variables: variables,
                 streams: [nothing, nothing, log, pipe.input],
                 ownSession: true, endsWithThread: endsWithThread,
-                // If the program of a core has started the hub, the hub must not end with the core, because others use
-                // it.
+                // If the program of a core starts the hub, remove the core's marks from its environment. The hub must
+                // not be ended together with the core, because other processes use it.
                 omitting: Set(LaunchMark.Role.allCases.map(\.variable)))
             return (hub, pipe.output)
         }

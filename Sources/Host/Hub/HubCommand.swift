@@ -49,7 +49,7 @@
 
         private func serve(in context: CommandContext) async throws {
             let report = HubReport(descriptor: reportTo)
-            // A core dump would contain the keys, which the library has in its memory.
+            // Disable core dumps, which would contain the keys that the library has in memory.
             if case .tcp = try context.resolution.hubEndpoint() { OwnProcess.makeNoCoreDump() }
             let (failures, failed) = AsyncStream.makeStream(of: SharedCoreError.self)
             let hub: Hub
@@ -66,7 +66,7 @@
             } else {
                 context.logger.notice("\(sentence)")
             }
-            // A hub that a client has started is not a service.
+            // A hub that a client has started is not a service of the service manager, so it sends no notifications.
             let notifier = ServiceNotifier(
                 environment: reportTo == nil ? context.resolution.environment : [:], process: OwnProcess.pid)
             notifier.ready(sentence)

@@ -54,8 +54,8 @@
             }
         }
 
-        /// The checks of the settings of ZeroMQ, for a hub and for a client alike. Each throws for one mistake. A
-        /// setting that is not given is checked only if the backend needs it.
+        /// The checks of the settings of ZeroMQ, for a hub and for a client alike. Each check throws for one mistake. A
+        /// missing setting is a mistake only if the backend needs it.
         var hubChecks: [() throws -> Void] {
             [checkEndpoint, checkSecretKey, checkHubKey, checkClientKeys, checkKeysAreSet]
         }

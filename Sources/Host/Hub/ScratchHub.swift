@@ -3,7 +3,8 @@
     internal import SharedCoreConfiguration
     internal import ZMQBackend
 
-    /// The hub of a command that plays in a temporary group: it ends with the command, also when that one is killed.
+    /// The hub for a command that runs a scenario in a temporary group. It ends with the command, even if the command
+    /// is killed.
     enum ScratchHub {
         /// Runs a body with a temporary group behind a hub of its own, which stores the group in files of the
         /// directory.
@@ -13,7 +14,8 @@
             var settings = ScenarioGroup.settings(in: directory)
             settings[Settings.zmqEndpoint.name] = "ipc://\(directory)/hub"
             settings[Settings.zmqStorage.name] = "files"
-            // The command's processes start no hub, so a process that is killed during its start leaves none behind.
+            // The processes of the scenario must not start a hub: one that is killed while it starts a hub would leave
+            // that hub running.
             settings[Settings.zmqHub.name] = "none"
             let own = context.with(settings)
             return try await ScenarioGroup.playing {

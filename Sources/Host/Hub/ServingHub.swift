@@ -19,7 +19,8 @@ struct ServingHub: Hashable, Sendable {
 }
 
 extension CommandContext {
-    /// The hub of the group as this machine has it; nil with another backend, and for a hub at a port, which may be another machine's.
+    /// Returns the group's hub on this machine; nil with another backend, and for a hub at a port, which may be on
+    /// another machine.
     func servingHub() throws -> ServingHub? {
         #if ZMQ
             guard try resolution.value(Settings.backend) == "zmq",

@@ -132,9 +132,9 @@ struct MailboxLine {
     var message: JSONText?
     var revision: Revision?
     var origin: SessionID?
-    /// How many were passed over, of a line `lagged`.
+    /// For a line `lagged`: how many messages were skipped.
     var missed: UInt64?
-    /// The reason why it cannot be read, of a line `undecodable`.
+    /// For a line `undecodable`: why the message cannot be read.
     var reason: String?
 
     init(_ id: String, _ message: MailboxMessage<JSONText>) {

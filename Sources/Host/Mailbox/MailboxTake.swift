@@ -52,8 +52,8 @@ struct MailboxTake: HostCommand {
             }
             let messages = try await wormhole.consume(queue)
             context.logger.info("waiting")
-            // Does not end with the reader: the acknowledgement of a printed message must complete, or the message
-            // would be delivered again.
+            // Do not stop when the reader of the output is gone: the acknowledgement of a printed message must
+            // complete, or the message would be delivered again.
             var limit = LineLimit(count: UInt64(count), until: deadline) { messages.cancel() }
             defer { limit.end() }
             for try await message in messages {

@@ -83,7 +83,7 @@ final class SupervisionFigures: Sendable {
         kept.record(status?.kept.count ?? 0)
         guard let status else { return }
         let count = told.withLock { told in
-            // Each keeper counts from its own start.
+            // A new keeper counts from zero.
             let before = told.keeper == status.keeper ? told.starts : 0
             told = Told(keeper: status.keeper, starts: status.starts)
             return status.starts - before

@@ -5,7 +5,7 @@ internal import SharedCoreConfiguration
 enum MetricsServer {
     private static let maximumHeadByteCount = 8 << 10
 
-    /// A scrape sends its request at once.
+    /// The time limit for a request. Prometheus sends its request right after it has connected.
     private static let timeout = Duration.seconds(2)
 
     /// Begins to listen. At a path, only this user is answered; at a port, every process of this machine.

@@ -11,11 +11,12 @@ final class PrometheusSeries: CounterHandler, MeterHandler, RecorderHandler, Tim
     private struct State {
         var value = 0.0
         var count: UInt64 = 0
-        /// How many were at most as large as each bound.
+        /// For each bound, how many observed values were at most as large.
         var buckets = [UInt64](repeating: 0, count: PrometheusSeries.bounds.count)
     }
 
-    /// The bounds of a histogram, in seconds: from the time on an idle machine to far beyond every budget.
+    /// The bounds of a histogram, in seconds: from the usual time of an Executor on an idle machine to far more than
+    /// every budget.
     static let bounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 30, 60, 300]
 
     let kind: Kind

@@ -10,11 +10,11 @@ internal import Synchronization
 ///
 /// The timeline gets an entry `operated` with the user, before the operation or in the same commit.
 enum Operation: Hashable, Sendable {
-    /// Puts the pushes that were given up among the others again.
+    /// Moves the pushes that were given up back to the queue.
     case retryPushes
     /// Forgets the pushes of a call-id that were given up.
     case dropPushes(CallID)
-    /// Keeps the host from starting Executors, until ``resumeHost``.
+    /// Pauses the host: it starts no Executors until ``resumeHost``.
     case pauseHost
     case resumeHost
     /// Asks the owner's process to end, so that its core stops and the ownership is released. With an epoch, only that one.
@@ -29,7 +29,7 @@ enum Operation: Hashable, Sendable {
 struct OperationReceipt: Sendable {
     let text: String
     let json: JSONObject
-    /// False if the operation was begun and is not done, for example if a process does not end in time.
+    /// False if the operation has begun but is not complete, for example because a process does not end in time.
     var isDone = true
 }
 
@@ -111,7 +111,7 @@ struct JournalTotal: Hashable, Sendable {
 
 /// Performs operations through a handle, for a user.
 struct Operator: Sendable {
-    /// How long a process that is asked to end may take, unless said otherwise.
+    /// The default time limit for the end of a process that is asked to end.
     static let timeout = Duration.seconds(10)
     private static let pause = Duration.milliseconds(50)
 
@@ -144,7 +144,7 @@ struct Operator: Sendable {
         try await Timeline(group).trim()
     }
 
-    /// - Parameter condition: What must hold in the same commit.
+    /// - Parameter condition: A guard of the same commit.
     private func commitNote(
         _ sentence: String, requiring condition: Transaction.Guard? = nil
     ) async throws(SharedCoreError) {
@@ -234,8 +234,8 @@ struct Operator: Sendable {
         if let epoch, owner.epoch != epoch {
             throw CommandFailure(.no, "epoch \(epoch) does not own any more; epoch \(owner.epoch) does")
         }
-        // The owner is the holder for a Main that rests. It runs no core, and its process has other tasks, so it is not
-        // ended.
+        // The owner is the holder, which owns for a Main that rests. It runs no core, and its process has other tasks,
+        // so refuse to end it.
         if let resting = try await RestingMain.current(in: group) {
             throw CommandFailure(
                 .no, "no core runs: pid \(owner.process.pid) owns for main “\(resting.name)”, which rests")
@@ -290,10 +290,11 @@ struct Operator: Sendable {
     /// Sends SIGTERM, or SIGKILL if forced, to the process of a session.
     ///
     /// - Parameters:
-    ///   - sentence: What the timeline tells of it, in a commit immediately before the signal: when the process is open,
-    ///     and the kernel has proven that it has the session. Where no signal is sent after all, another entry says so.
-    ///   - condition: What must hold in that commit, so that what was read before is still so. Otherwise nothing is
-    ///     signalled.
+    ///   - sentence: The sentence for the timeline. It is written immediately before the signal, when a pidfd of the
+    ///     process is open and the kernel has proven that the process has the session. If no signal is sent after all,
+    ///     another entry says so.
+    ///   - condition: A guard of that commit, which fails if what the caller has read has changed since. Then no
+    ///     process is signalled.
     /// - Returns: True if the session has ended in time.
     private func end(
         _ session: Session, isForced: Bool, _ sentence: String, requiring condition: Transaction.Guard? = nil
@@ -328,7 +329,7 @@ struct Operator: Sendable {
             throw CommandFailure(.unavailable, "session \(id) is not ended: \(reason)")
         }
         let deadline = clock.now().advanced(by: timeout)
-        // Listing the sessions ends those of processes that have ended.
+        // A call of `sessions()` ends the sessions of processes that have ended.
         while try await self.session({ $0.id == id }) != nil {
             guard clock.now() < deadline else { return false }
             try await clock.sleep(until: clock.now().advanced(by: Self.pause))

@@ -9,7 +9,7 @@ enum Abandonable {
     static func run<Value: Sendable>(
         on thread: SerialThread, grace: Duration, _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        // Whichever of result and abandonment is first counts.
+        // The first one counts: the result, or the end of the wait.
         let result = Promise<Result<Value, any Error>>()
         thread.submit {
             let found = Result { try body() }

@@ -7,7 +7,7 @@ enum CutJSON {
         /// The bytes that close the open objects and lists, the innermost last.
         var closers: [UInt8] = []
         var isInString = false
-        /// True if the next string is, or this one was, the name of a member.
+        /// True if the next string is the name of a member, or if the last string was one.
         var isName = false
         /// The last place at which the text can be ended, and the bytes that end it there.
         var end: (count: Int, ending: String, closers: [UInt8])?

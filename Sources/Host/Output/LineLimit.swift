@@ -37,7 +37,7 @@ struct LineLimit {
         timer?.cancel()
     }
 
-    /// Checks the count at the end of the input.
+    /// Checks at the end of the input whether the requested lines came.
     ///
     /// - Throws: A failure with status 1 if too few came.
     func judge() throws(CommandFailure) {

@@ -71,15 +71,15 @@ final class Output: Sendable {
         if !bytes.isEmpty { try await write(bytes) }
     }
 
-    /// Prints a line without a copy of it: the text of a message makes it megabytes long, which an Executor may not have
-    /// several times.
+    /// Prints a line without copying it: a line with the text of a message can have megabytes, and an Executor's memory
+    /// is limited.
     private func write(line: consuming String) async throws {
         line.append("\n")
         let text = line
         try await print { () throws(SystemCallError) in try StandardStream.output.write(text: text) }
     }
 
-    /// Prints the receipt of a change, as ``emit(text:json:)`` prints results.
+    /// Prints the confirmation of a change, as ``emit(text:json:)`` prints results.
     ///
     /// - Throws: ``OutputFailed``, also if the reader has closed the pipe, because it does not learn that the change
     ///   was made.
@@ -128,14 +128,14 @@ final class Output: Sendable {
                 try await body()
                 return true
             }
-            // The end of the one is the end of the other.
+            // When one of the two tasks ends, cancel the other.
             defer { group.cancelAll() }
             while let isOver = try await group.next(), !isOver {}
         }
     }
 
-    /// Returns the result of `end`: true if no reader is left. If the wait for it is cancelled, the outcome of printing
-    /// counts.
+    /// Returns the result of `end`, which is true if no reader is left. Returns false if the wait is cancelled; then an
+    /// error of printing shows whether the reader is gone.
     static func isClosed(by end: Task<Bool, any Error>) async throws -> Bool {
         do {
             return try await withTaskCancellationHandler {

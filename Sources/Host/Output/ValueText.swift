@@ -15,7 +15,8 @@ enum ValueText {
     /// Returns the first bytes of a value, without a part of a character at their end.
     static func beginning(_ value: [UInt8], of count: Int) -> [UInt8] {
         var end = min(count, value.count)
-        // A character has three continuation bytes at most; other values are cut at the limit.
+        // Look back over three bytes at most, because a character has no more continuation bytes. A value that is not
+        // UTF-8 is cut at the limit.
         for index in stride(from: end, to: max(0, end - 4), by: -1) where index < value.count {
             guard value[index] & 0xc0 == 0x80 else {
                 end = index

@@ -4,8 +4,8 @@ internal import Platform
 
 /// Turns instants of the machine's run into dates and times.
 ///
-/// The wall clock is read once, so that the times of one output fit together. A change of the wall clock since the
-/// instant shows as a shift.
+/// The wall clock is read once, so that all times of one output are consistent. If the wall clock was set after an
+/// instant, the printed time is wrong by that change.
 struct WallTime: Sendable {
     private let clock = SystemClock()
     private let now: BootInstant

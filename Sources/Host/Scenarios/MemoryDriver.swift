@@ -89,7 +89,7 @@ private final class MemoryProcess: TestProcess {
             var status: ExitStatus
             do {
                 status = try await body { line in
-                    // A dead process prints nothing.
+                    // A process that was killed prints nothing.
                     if !life.isOver { output.yield(line) }
                 }
             } catch {

@@ -140,8 +140,8 @@ extension ParticipantDriver {
             let end = await main.stop(timeout: Task.isCancelled ? .seconds(1) : scenarioTimeout)
             switch end {
             case .exited(0), .killed(by: 9): return (value, nil)
-            // Main was told to end while it waited for the core: it exits with 1, or the signal kills it before its
-            // handler is installed.
+            // If Main was told to end while it waited for the core, it exits with 1. If the signal came before Main had
+            // installed its handler, the signal has killed it.
             case .exited(1) where wasThere, .killed(by: 15) where wasThere: return (value, nil)
             default: return (value, end)
             }

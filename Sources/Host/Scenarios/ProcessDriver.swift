@@ -11,7 +11,7 @@ struct ProcessDriver: ParticipantDriver {
     let programs: ScenarioPrograms
 
     func startExecutor(for callID: CallID, as name: String, failPoint: String?) async throws -> any TestProcess {
-        // A start waits for the child, which has no place on the pool.
+        // Starting a process blocks, so it must not run on the concurrent pool.
         try await SerialThread(name: "scenario").run { [programs] in
             try programs.startExecutor(for: callID, as: name, timeout: scenarioTimeout, failPoint: failPoint)
         }
@@ -71,7 +71,8 @@ struct ScenarioPrograms: Sendable {
     private func start(_ program: String, _ arguments: [String], failPoint: String? = nil) throws -> ChildProcess {
         var variables: [String: String?] = variables
         if let failPoint { variables["SHAREDCORE_FAIL_POINT"] = failPoint }
-        // Control-C at a terminal is for the command, which ends its processes or lets them finish.
+        // Start the process in its own session, so that Control-C at a terminal reaches only the command. The command
+        // then ends its processes, or lets them finish.
         return try ChildProcess(program, arguments, environment: variables, ownSession: true)
     }
 }

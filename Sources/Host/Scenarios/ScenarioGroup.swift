@@ -50,8 +50,8 @@ struct ScenarioGroup: Sendable {
         return try await withProcesses(context.with(settings(in: directory.path)))
     }
 
-    /// Runs a scenario and then its clean-up, also if the command was interrupted: in a task of its own, because a wait
-    /// in a cancelled task ends at once.
+    /// Runs a scenario and then its clean-up, even if the command was interrupted. The clean-up has a separate task,
+    /// because a wait in a cancelled task ends at once.
     static func playing<Value: Sendable>(
         _ play: () async throws -> Value, end: @escaping @Sendable () async throws -> Void
     ) async throws -> Value {

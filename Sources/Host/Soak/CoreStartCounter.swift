@@ -14,7 +14,7 @@ final class CoreStartCounter: Sendable {
         self.follower = follower
         self.seen = seen
         Task {
-            // If this ends with an error, the soak's own calls fail with it too.
+            // An error is ignored here, because the soak's own calls fail with the same error.
             var events = follower.makeAsyncIterator()
             while let event = try? await events.next() {
                 guard case .record(let record) = event else { continue }

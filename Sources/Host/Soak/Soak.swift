@@ -8,9 +8,9 @@ internal import Synchronization
 /// Rounds of pushes in which Executors and Mains are killed and frozen at random moments and at fail points. If an
 /// Executor dies, its push is tried again, as by a host.
 ///
-/// Random choices come from a seed. Each round, each mail and the hunt for owners have generators of their own, split
-/// off before their tasks start, so a seed always gives the same faults and moments. Which operations the faults meet,
-/// and how many are needed, depends on the machine.
+/// Random choices come from a seed. Each round, each mail and the task that kills owners has its own generator, which
+/// is split off before the task starts. So a seed always gives the same faults at the same times. Which operations they
+/// interrupt depends on the speed of the machine.
 final class Soak: Sendable {
     private struct State {
         var random: SeededRandom
@@ -61,7 +61,7 @@ final class Soak: Sendable {
         }
     }
 
-    /// Six messages, a push for each, sometimes a Main, and the faults of a round.
+    /// Runs one round: six messages with a push for each, sometimes a Main, and random faults.
     private func runRound() async throws {
         note { $0.rounds += 1 }
         let mails = try (1...6).map { _ in try newMail() }

@@ -20,7 +20,8 @@ struct SoakAttempt: Sendable, CustomStringConvertible {
 /// entries about it.
 struct SoakEvidence: Sendable, CustomStringConvertible {
     let attempts: [SoakAttempt]
-    /// Its state in the inbox, with the session and the revision that the state is from; the error where that cannot be read.
+    /// The state of the message in the inbox, with the session that wrote it and its revision; the error if it cannot
+    /// be read.
     let state: String
     /// The entries of the Executors that were started for the message, of the session that ended it, and those that name its file.
     let entries: [String]

@@ -74,7 +74,7 @@ struct StorePut: HostCommand, TakesBytes {
         }
     }
 
-    /// Commits, and reports a failure in the command's own terms.
+    /// Commits a transaction, and converts a failed guard to a message about the command's options.
     private func commit(_ transaction: Transaction, to group: any SharedGroup) async throws -> Commit {
         do throws(SharedCoreError) {
             return try await group.commit(transaction)

@@ -27,7 +27,7 @@ final class MainSupervisor: Sendable {
     private let changeSignal: EventCounter
     private let isEnded = Atomic(false)
 
-    /// How long after a keeper's end the next one is started at the earliest.
+    /// The minimum time between the end of a keeper and the start of the next one.
     private static let pause = Duration.seconds(1)
     /// The maximum size of a log that is kept when a keeper starts.
     private static let logByteCount = 1 << 20
@@ -96,8 +96,8 @@ final class MainSupervisor: Sendable {
         if case .end = connection.receive(upTo: 1) { false } else { true }
     }
 
-    /// Starts a keeper in a session of its own, and returns when it answers or has ended. If another host has started
-    /// one meanwhile, that one stays, and this one ends.
+    /// Starts a keeper in a session of its own, and returns when it answers or has ended. If another host has started a
+    /// keeper meanwhile, that keeper stays, and the new one ends.
     private func startKeeper(_ configuration: KeeperConfiguration) throws {
         let log = try log()
         let nothing = try OpenFile(path: "/dev/null", .write)

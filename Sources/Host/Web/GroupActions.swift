@@ -24,7 +24,7 @@ package struct GroupAction: Sendable {
         case "pause-host": operation = .pauseHost
         case "resume-host": operation = .resumeHost
         case "hand-over":
-            // Only the ownership that the person has seen is handed over.
+            // The request must name the epoch that the user has seen, so that no later owner is ended by mistake.
             guard let epoch = arguments["epoch"].flatMap({ UInt64($0) }) else { return nil }
             operation = .handOver(epoch: Revision(rawValue: epoch), isForced: false)
         case "end-session":
@@ -40,14 +40,15 @@ extension GroupReports {
     /// Takes an action, as the command does, but starts no hub.
     ///
     /// - Parameters:
-    ///   - incarnation: The incarnation of the group that the person has seen, as the timeline's document names it.
+    ///   - incarnation: The incarnation of the group that the user has seen, as the document of the timeline names it.
     ///   - user: The number of the acting user, for the timeline.
     /// - Returns: What the command prints: `text`, and the fields of its `--json`.
     package nonisolated func take(
         _ action: GroupAction, in incarnation: String, by user: UInt32
     ) async throws(Failure) -> JSONObject {
         do {
-            // The group is open by the time of the check: another one that replaces it later gets nothing of the action.
+            // The check runs when the group is open, so the action cannot apply to a group that replaces this one
+            // later.
             let receipt = try await context.perform(action.operation, for: "web", by: user, startsHub: false) {
                 guard try await self.presentIncarnation() == incarnation else {
                     throw CommandFailure(

@@ -18,7 +18,7 @@ extension GroupReports {
                 let objects = values.compactMap { value -> JSONObject? in
                     if case .object(let object) = value { object } else { nil }
                 }
-                // The lists share the document.
+                // Each list gets an equal part of the document's size.
                 let listed = Self.beginning(of: objects, byteCount: Self.listByteCount / 4) { $0 }
                 hasMore = hasMore || listed.count < values.count
                 document.append(name, .array(listed))
@@ -37,7 +37,7 @@ extension GroupReports {
             let records = try await Timeline(group).history().records
             let clock = WallTime()
             let taken = messages.count(where: \.isTaken)
-            // Both are in the order of the revisions.
+            // The messages and the entries are both in the order of their revisions, so one pass is enough.
             var next = 0
             func time(_ index: Int) -> JSONValue {
                 guard records.indices.contains(index) else { return .null }

@@ -35,7 +35,7 @@ package actor GroupReports {
     /// An open handle.
     struct Handle: Sendable {
         let group: any SharedGroup
-        /// True if it shows what is written after it was opened, so that it is kept open.
+        /// True if the handle also shows later revisions, so that it is kept open.
         let isFollowing: Bool
         /// The incarnation that it was opened in.
         let incarnation: Int
@@ -62,10 +62,10 @@ package actor GroupReports {
     private var live: Handle?
     /// The opening that is under way: readers that come meanwhile share its handle.
     private var opening: Task<Handle, any Error>?
-    /// Tells groups at the same place apart: counted up when another one may be there.
+    /// Distinguishes groups at the same place. It is increased when another group may have replaced the former one.
     private var incarnation = 0
     private var sight: Sight?
-    /// Tells this process's counts from those of an earlier one.
+    /// A random number that distinguishes the incarnation counts of this process from those of an earlier process.
     let start = UInt64.random(in: 0...UInt64.max)
 
     init(_ context: CommandContext, for command: String = "web") {
@@ -75,8 +75,7 @@ package actor GroupReports {
 
     /// Runs a program that shows the group of the environment and the configuration file, until SIGINT or SIGTERM.
     ///
-    /// - Parameter json: Whether it prints JSON.
-    /// A signal is how such a program ends, so it is no failure then.
+    /// - Parameter json: Whether it prints JSON. Such a program ends by a signal, so that is not a failure.
     package static func run(
         json: Bool, _ work: @escaping @Sendable (GroupReports) async throws -> Void
     ) async throws {
@@ -147,7 +146,7 @@ package actor GroupReports {
     package struct Changes: Sendable {
         /// The revision of the group.
         package let revision: Revision
-        /// Names the group: another one at the same place has another name.
+        /// The incarnation of the group. Another group at the same place has another one.
         package let incarnation: String
         /// The entries of the timeline after the revision, by theirs, the oldest first.
         package let records: [(revision: Revision, json: JSONValue)]
@@ -159,14 +158,14 @@ package actor GroupReports {
     /// Returns the changes after a revision; nil if the group is at it.
     ///
     /// - Parameters:
-    ///   - known: A revision from which on the caller has seen everything.
+    ///   - known: The revision up to which the caller has seen all changes.
     ///   - incarnation: The incarnation that the caller has seen; nil if it has seen none.
     package func changes(after known: Revision, of incarnation: String?) async throws(Failure) -> Changes? {
         let start = start
         let (handle, found) = try await withHandle { handle, _ -> (Handle, Snapshot?) in
             // The incarnation of a group that is opened for each read shows in its timeline alone.
             if handle.isFollowing, incarnation == Self.name(of: handle.incarnation, since: start) {
-                // A small part of the store is cheap to list, and its revision is the group's.
+                // Get the revision of the group from a list of a small part of the store, which is cheap.
                 guard try await handle.group.list(.ownership).revision != known else { return (handle, nil) }
             }
             return (handle, try await handle.group.list(Timeline.prefix))
@@ -191,7 +190,7 @@ package actor GroupReports {
 
     /// Returns the incarnation of the group that is there now.
     func presentIncarnation() async throws(Failure) -> String? {
-        // Without a former incarnation to compare with, the revision is not compared either.
+        // With nil for the incarnation, the revision is not compared, so a result is always returned.
         try await changes(after: .zero, of: nil)?.incarnation
     }
 
@@ -220,7 +219,8 @@ package actor GroupReports {
 
     // MARK: - Reading
 
-    /// Reads the group through the open handle, or through one for this read alone where readers hold one revision.
+    /// Reads the group through the open handle. If handles of this backend stay at one revision, opens one for this
+    /// read alone.
     func read<Result: Sendable>(
         _ body: @Sendable (any SharedGroup, CommandContext) async throws -> Result
     ) async throws(Failure) -> Result {
@@ -236,8 +236,8 @@ package actor GroupReports {
                 do {
                     return try await body(handle, context)
                 } catch let error as SharedCoreError where error.code != .invalidArgument {
-                    // The handle may have ended, such as when the group was removed, or another reader has closed it for
-                    // that reason: the next one shows what is there.
+                    // The handle may have ended because the group was removed, or another reader has closed it for that
+                    // reason. Open a new handle, which shows the present group.
                     await drop(handle)
                 }
                 handle = try await self.handle()
@@ -275,7 +275,8 @@ package actor GroupReports {
         guard await group.isFollowing else {
             return Handle(group: group, isFollowing: false, incarnation: incarnation)
         }
-        // A handle ends with its group. One that has ended for another reason costs a reader no more than to begin anew.
+        // A handle normally ends because its group was removed, so count a new incarnation. If the handle has ended for
+        // another reason, readers only have to begin anew.
         incarnation += 1
         let handle = Handle(group: group, isFollowing: true, incarnation: incarnation)
         live = handle

@@ -5,7 +5,7 @@ internal import Platform
 package import ProgramOutput
 internal import SharedCoreConfiguration
 
-/// All groups of the directory that the shown one is in, and the memory of processes.
+/// Documents about all groups in the directory of the shown group, and about the memory of processes.
 extension GroupReports {
     /// The maximum number of groups in a document. Each is opened for it.
     private static let groupCount = 100
@@ -68,7 +68,8 @@ extension GroupReports {
 
     private nonisolated func overview(of name: String, isShown: Bool) async throws -> StatusOverview {
         if isShown { return try await overview() }
-        // A hub serves one group, and what it keeps in files can be read beside it.
+        // A hub serves only one group, so read the files of the other groups directly. That is possible while a hub
+        // serves them.
         let context = context.with([Settings.group.name: name, Settings.backend.name: "file"])
         let group = try await context.openToRead(
             for: "web", until: CommandDeadline(after: Self.timeout, by: context.clock))

@@ -44,7 +44,8 @@ struct KeyLevel {
         var byteCount = 0
         children = Array(
             ordered.prefix(limit).prefix { child in
-                // The first one always: a page that shows nothing would have no next one.
+                // Always include the first child, because an empty page would have no name from which the next page can
+                // begin.
                 defer { byteCount += child.json.line.utf8.count }
                 return byteCount < GroupReports.listByteCount
             })

@@ -1,6 +1,6 @@
 internal import UnixSignals
 
-/// The arrivals of SIGUSR1, from its creation on, by which a program of a group is asked for another address.
+/// Receives SIGUSR1 from its creation on. The signal asks a program of a group for a new address.
 package struct RenewalSignals: Sendable {
     private let signals: UnixSignalsSequence
 

@@ -38,7 +38,7 @@ struct SessionTable: Sendable {
                 if let session = item.take?.origin { outstanding[session, default: Outstanding()].pushes += 1 }
             }
         }
-        // Read last, as `status` does.
+        // Read the sessions last, so that all the rest is of an earlier revision, as in `status`.
         sessions = try await group.sessions().sorted { $0.id < $1.id }
     }
 
