@@ -7,7 +7,7 @@ public struct ApplicationOverview: Hashable, Sendable {
     /// The reports, ordered by session, without those that this version does not understand.
     public let applications: [ApplicationReport]
 
-    /// True if any application is in front of a user, so that no alert is needed.
+    /// True if any application is in the foreground, so that no alert is needed.
     public var isAnyInForeground: Bool { applications.contains { $0.state == .foreground } }
 
     /// Returns the state that a session has published; nil if it has published none.
@@ -15,8 +15,8 @@ public struct ApplicationOverview: Hashable, Sendable {
         applications.first { $0.session == session }?.state
     }
 
-    /// A report that another session has published does not end with its subject, so it is omitted here after the
-    /// subject has ended.
+    /// If another session published the state of an application, the entry does not end with the application's session.
+    /// Such an entry is omitted here after that session has ended.
     init(
         revision: Revision, entries: some Sequence<Entry>, in store: any SharedStore
     ) async throws(SharedCoreError) {

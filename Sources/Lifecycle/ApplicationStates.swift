@@ -39,7 +39,8 @@ public struct ApplicationStates: Sendable {
     public func set(_ state: ApplicationState, of session: SessionID) async throws(SharedCoreError) -> Revision? {
         if session == store.session.id { return try await set(state) }
         while true {
-            // Listed first: a session that opens and publishes afterwards does not count as ended.
+            // List the entries before the sessions, so that a session that opens and publishes in between does not
+            // count as ended.
             let entries = try await store.list(Self.path).entries
             let sessions = Set(try await store.sessions().map(\.id))
             guard sessions.contains(session) else { return nil }
@@ -47,7 +48,7 @@ public struct ApplicationStates: Sendable {
             do throws(SharedCoreError) {
                 return try await store.commit(transaction).revision
             } catch {
-                // Another process has published a state in between, which is read first.
+                // Another process has published a state in between, so read again and retry.
                 guard let failure = error.guardFailure, transaction.guards.contains(failure.condition) else {
                     throw error
                 }
@@ -72,8 +73,8 @@ public struct ApplicationStates: Sendable {
         ApplicationStateWatch(try await store.watch([Self.path], from: .snapshot), in: store)
     }
 
-    /// Publishes the state unless another one was published since the entries were listed. States of ended sessions go
-    /// with it.
+    /// Returns the transaction that publishes a state. It fails if another state was published since the entries were
+    /// listed. It also removes the states of ended sessions.
     private static func transaction(
         saying state: ApplicationState, of session: SessionID, after entries: [Entry], in sessions: Set<SessionID>
     ) throws(SharedCoreError) -> Transaction {

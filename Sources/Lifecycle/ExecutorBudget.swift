@@ -1,10 +1,11 @@
 public import CoreAPI
 
-/// Watches over the resources that one Executor uses: events and time in, directives out.
+/// Limits the time and the memory of one Executor. A value without I/O: it maps events and the time to directives.
 ///
 /// The Executor is warned once when its time is nearly over, and killed when it is over; it is killed at once if it
-/// exceeds its memory limit. When its host stops, it is warned at once and has as long as after any warning, but never
-/// longer than its own time. While its core is busy, its time lasts until that ends, when it is warned.
+/// exceeds its memory limit. When its host stops, it is warned at once, and has the usual time after a warning, but not
+/// more than is left of its own time. While its core has an open activity, its time is extended. It is warned when the
+/// activity ends.
 ///
 /// Source: contract P11, C17.
 public struct ExecutorBudget: Sendable {

@@ -19,9 +19,9 @@ public enum ConnectivityAction: Hashable, Sendable {
     case openNewSocket
     /// Register.
     case register
-    /// Subscribe to the events about oneself, one's own presence among them.
+    /// Subscribe to the events about the user's own account, including the user's own presence.
     case subscribe
-    /// Subscribe to the presence of others and publish one's own.
+    /// Subscribe to the presence of others, and publish the user's presence.
     case restorePresence
     /// Allow HTTP requests again.
     case restoreHTTP
@@ -38,23 +38,23 @@ public enum ConnectivityAction: Hashable, Sendable {
     /// critical section cannot rest (contract C17).
     case giveUpLocks
     /// Transfer the ownership of the core to its holder, and keep the core quiet. Answers with
-    /// ``ConnectivityActionResult/ownership(_:)``: `resting`, or `held` where there is no holder. ``giveUpOwnership``
-    /// follows only then.
+    /// ``ConnectivityActionResult/ownership(_:)``: `resting`, or `held` if there is no holder. Only after `held` does
+    /// ``giveUpOwnership`` follow.
     ///
     /// Source: contract P2; decision 44.
     case rest
     /// Release the ownership of the core: there is no holder for it.
     case giveUpOwnership
-    /// Take the ownership of the core back from its holder, before any other work. Does nothing where it is held.
-    /// Answers with ``ConnectivityActionResult/ownership(_:)``: `held`, or `lost` where the rest was over.
+    /// Take the ownership of the core back from its holder, before any other work. Does nothing if this process holds
+    /// it. Answers with ``ConnectivityActionResult/ownership(_:)``: `held`, or `lost` if the rest had ended.
     ///
     /// Source: contract P2; decision 44.
     case resume
     /// The application is awake, and may acquire the ownership that was given up or lost.
     case mayOwnAgain
-    /// Check whether the registrations survive the interval without a refresh,
-    /// ``KeepAlive/prepareForBackground(interval:)``; answers with ``ConnectivityActionResult/preparation(_:)``. Ask
-    /// every time.
+    /// Check with ``KeepAlive/prepareForBackground(interval:)`` whether the registrations survive the interval without
+    /// a refresh. Answers with ``ConnectivityActionResult/preparation(_:)``. Check at each call, because the answer
+    /// changes with time.
     case prepareForBackground(interval: Duration)
     /// Prevent the system from suspending the application; it may own the core again.
     case stayAwake([BackgroundBlocker])
@@ -116,7 +116,7 @@ public enum ConnectivityAction: Hashable, Sendable {
         }
     }
 
-    /// The actions after which a suspended application holds nothing, in order.
+    /// The actions, in order, after which an application holds neither locks nor the ownership, and may be suspended.
     static let lettingGo: [ConnectivityAction] = [.giveUpLocks, .rest, .giveUpOwnership]
 }
 
@@ -144,7 +144,8 @@ public enum ConnectivityEvent: Hashable, Sendable {
     case cellularCallBegan
     /// The cellular call is over.
     case cellularCallEnded
-    /// The process is a new one: its predecessor was killed, or the machine was restarted. It finds a network or none.
+    /// The process is new, because its predecessor was killed or the machine was restarted. The value says whether
+    /// there is a network.
     case killedOrRebooted(finds: Connectivity)
     /// A call of the application has media from now on.
     case activeCallBegan

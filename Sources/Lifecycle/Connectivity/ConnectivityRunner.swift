@@ -95,7 +95,8 @@ public actor ConnectivityRunner {
             let id = lastWaiting
             await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
-                    // A later cancellation finds it, because the actor does not suspend in between.
+                    // The actor does not suspend between this check and the registration, so a later cancellation finds
+                    // the registered continuation.
                     if Task.isCancelled { continuation.resume() } else { waiting[id] = continuation }
                 }
             } onCancel: {

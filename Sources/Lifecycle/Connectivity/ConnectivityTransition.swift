@@ -28,7 +28,8 @@ public struct ConnectivityTransition: Hashable, Sendable, CustomStringConvertibl
     public let at: BootInstant
     /// The actions of the transition, in order, after the earlier actions that are not done yet.
     public let actions: [OrderedAction]
-    /// The dropped actions; the first of all pending ones may be running, and must be cancelled.
+    /// The actions that the transition has dropped. If the first of all pending actions is among them, it may be
+    /// running, and must be cancelled.
     public let dropped: [OrderedAction]
     /// One sentence for people.
     public let reason: String

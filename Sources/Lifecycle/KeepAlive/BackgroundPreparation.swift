@@ -17,7 +17,7 @@ public enum BackgroundPreparation: Hashable, Sendable {
 public enum BackgroundBlocker: Hashable, Sendable, CustomStringConvertible {
     /// The registration lapses in less time than the interval. Refresh it and call again.
     case lapses(registration: String, in: Duration, interval: Duration)
-    /// The registration is never valid for as long as the interval, however fresh it is.
+    /// Even a fresh registration is valid for less time than the interval.
     case tooShort(registration: String, lifetime: Duration, interval: Duration)
     /// The registration has lapsed already.
     case lapsed(registration: String)

@@ -9,8 +9,8 @@ public import CoreAPI
 /// await keepAlive.prepareForBackground(interval: .seconds(600))
 /// ```
 ///
-/// A task cannot be stopped by force: a handler that is cut off is cancelled and no longer awaited. Only its Host can
-/// stop a whole process.
+/// Swift cannot stop a task by force. A handler whose time has passed is cancelled, and the keep-alive no longer waits
+/// for it. Only the host can kill the process.
 ///
 /// Source: contract P4, P5.
 public actor KeepAlive {
@@ -97,8 +97,8 @@ public actor KeepAlive {
         machine.traffic(on: name, at: clock.now())
     }
 
-    /// Returns whether the registrations survive an interval without a refresh, and why not (contract P5). Ask every
-    /// time.
+    /// Returns whether the registrations survive an interval without a refresh, and why not (contract P5). The answer
+    /// changes with time, so call this before each sleep.
     public func prepareForBackground(interval: Duration) -> BackgroundPreparation {
         machine.prepareForBackground(interval: interval, at: clock.now())
     }

@@ -41,7 +41,8 @@ extension KeepAliveMachine {
             try add(handler: handler.name, every: interval, at: now)
             if kept == boot {
                 var window = KeepAliveWindow(origin: handler.origin, interval: interval)
-                // A record with a window in the future is wrong: nothing has run there yet.
+                // A window in the future is invalid, because no handler can have run in it, so limit it to the present
+                // one.
                 let ranIn = min(handler.ranIn, window.number(at: now))
                 if handler.origin > Int64(clamping: now.nanoseconds) {
                     window = KeepAliveWindow(endingAt: now, interval: interval)

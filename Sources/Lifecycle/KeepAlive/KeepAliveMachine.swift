@@ -5,8 +5,8 @@ public import CoreAPI
 ///
 /// A value without a clock: the time is passed with each call. ``step(at:)`` returns the work that is due now, and
 /// ``nextStep`` the time of the next call. A handler's intervals are equal windows of time; it runs in the last part of
-/// each, its slack, as soon as any handler must run, so that one wake serves several. A missed interval is made up for
-/// once, as soon as the machine runs again.
+/// each, its slack, as soon as any handler must run, so that one wake serves several. After one or several missed
+/// intervals the handler runs once, as soon as the machine runs again.
 ///
 /// Source: contract P4, P5.
 public struct KeepAliveMachine: Hashable, Sendable {
@@ -166,7 +166,7 @@ public struct KeepAliveRules: Hashable, Sendable {
     public var budget: Duration
     /// The running time after which a handler is warned that its time is nearly over.
     public var warning: Duration
-    /// The divisor of its interval by which a handler may run early, so that it runs together with others.
+    /// A handler may run earlier by its interval divided by this number, so that it runs together with others.
     public var slackShare: Int
     /// The time for which inbound traffic proves that its registration's connection is alive.
     public var proofLifetime: Duration
@@ -229,8 +229,8 @@ extension KeepAliveMachine {
         registrations[name]?.provenAt = now
     }
 
-    /// Returns whether the registrations survive an interval without a refresh, and why not (contract P5). Ask every
-    /// time.
+    /// Returns whether the registrations survive an interval without a refresh, and why not (contract P5). The answer
+    /// changes with time, so call this before each sleep.
     public func prepareForBackground(interval: Duration, at now: BootInstant) -> BackgroundPreparation {
         let wake = now.advanced(by: interval)
         let obstacles = registrationNames.compactMap { name -> BackgroundBlocker? in

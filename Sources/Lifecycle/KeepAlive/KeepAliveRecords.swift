@@ -32,8 +32,8 @@ public struct KeepAliveRecords: Sendable {
         return records
     }
 
-    /// Follows when a keep-alive is due next: of all names, the earliest that the records say, and nil for never. Returns when the task is
-    /// cancelled or the group is closed.
+    /// Reports when the next keep-alive is due: the earliest time in all records; nil if there is none. Returns when
+    /// the task is cancelled or the group is closed.
     package func followDueTime(
         by clock: any TimeSource, _ tell: @Sendable (BootInstant?) async -> Void
     ) async throws(SharedCoreError) {

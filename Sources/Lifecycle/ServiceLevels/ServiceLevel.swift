@@ -19,8 +19,8 @@ public enum ServiceLevel: String, CaseIterable, Hashable, Sendable, Codable {
 public enum Service: String, CaseIterable, Hashable, Sendable, Codable {
     /// The registration with the server, without which no event arrives.
     case registration
-    /// The subscriptions to events about oneself: `reg`, `dialog`, `message-summary` (waiting messages), feature status
-    /// and the `ccs-profile`.
+    /// The subscriptions to events about the user's own account: `reg`, `dialog`, `message-summary` (waiting messages),
+    /// feature status and the `ccs-profile`.
     case subscriptions
     /// A call that this side begins, while it is in progress or active.
     case outgoingCall
@@ -32,9 +32,10 @@ public enum Service: String, CaseIterable, Hashable, Sendable, Codable {
     case heldCall
     /// A call that the other side holds.
     case remotelyHeldCall
-    /// The subscriptions to the presence of others; one's own is among ``subscriptions``.
+    /// The subscriptions to the presence of others. The subscription to the user's own presence belongs to
+    /// ``subscriptions``.
     case presenceSubscription
-    /// The publication of one's own presence.
+    /// The publication of the user's presence.
     case presencePublish
     /// The services over HTTP requests: contacts, history, configuration.
     case httpServices
@@ -82,8 +83,8 @@ public struct ServiceConditions: Hashable, Sendable {
 public enum ApplicationState: String, CaseIterable, Hashable, Sendable, Codable {
     /// It is in front of its user.
     case foreground
-    /// It runs, and is not in front of its user.
+    /// The application runs, but is not in the foreground.
     case background
-    /// It does not run until something wakes it.
+    /// The application does not run until it is woken.
     case suspended
 }

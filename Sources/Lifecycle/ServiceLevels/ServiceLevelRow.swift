@@ -2,7 +2,7 @@
 ///
 /// There is no column for a suspended application: until it is woken, every level is ``ServiceLevel/none``.
 public struct ServiceLevelRow: Hashable, Sendable {
-    /// The level while the application is in front of its user.
+    /// The level while the application is in the foreground.
     public var foreground: ServiceLevel
     /// The level while the application is in the background.
     public var background: ServiceLevel

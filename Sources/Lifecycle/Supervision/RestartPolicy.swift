@@ -44,8 +44,8 @@ package struct Restarts: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - end: The time of its end.
-    ///   - hastened: Whether data waits for it. Data on a kept socket reduces the delay to its first step, never to
-    ///     zero, because the data may be the cause of the failure.
+    ///   - hastened: True if data waits for Main on a kept socket. This reduces the delay to ``firstDelay``, but never
+    ///     to zero, because the data may be the cause of the failure.
     package func time(afterEndAt end: BootInstant, hastened: Bool) -> BootInstant {
         let delay = policy.delay(afterFailures: failures)
         let time = end.advanced(by: hastened ? min(delay, policy.firstDelay) : delay)
@@ -59,7 +59,7 @@ package struct Restarts: Hashable, Sendable {
         times.append(now)
     }
 
-    /// Forgets earlier failures, after a person has intervened.
+    /// Forgets earlier failures, after a user has stopped or started Main.
     package mutating func forget() {
         failures = 0
         times = []

@@ -1,18 +1,18 @@
 /// An event of the supervision of a Main.
 package enum SupervisionEvent: Hashable, Sendable {
-    /// The keeper begins, and there is no Main.
+    /// The keeper begins, and no Main runs.
     ///
     /// - isClosed: Whether a Main of this boot of the machine was closed by its user, or stopped, and has not been
     ///   started since. After a reboot it is false.
     case begun(isClosed: Bool)
-    /// There is a Main that another keeper has started.
+    /// The keeper has found a running Main that another keeper has started.
     case adopted
     /// Main's process has ended, or could not be started.
     case ended(MainProcessEnd)
 
     /// A person wants Main to run.
     case startWanted(inForeground: Bool)
-    /// A person wants Main to end and to stay down.
+    /// A user requests that Main end and not be started again.
     case stopWanted
     /// The keeper itself must end, and Main with it.
     case quitWanted
@@ -34,7 +34,7 @@ package enum SupervisionEvent: Hashable, Sendable {
 
     /// Data has arrived on a kept socket.
     case dataCame
-    /// The holder of Main's ownership has woken Main. The keeper hears of each wake once.
+    /// The holder of Main's ownership has woken Main. Each wake is reported to the keeper once.
     case holderWoke
     /// Time has passed.
     case timePassed
@@ -46,7 +46,7 @@ package enum MainProcessEnd: Hashable, Sendable {
     case killed(signal: Int32)
     /// It could not be started at all.
     case notStarted
-    /// It was the child of an ended keeper, so its status cannot be known.
+    /// Main was the child of a keeper that has ended, so its exit status is unknown.
     case unseen
 
     /// True if the user closed Main. Every other end is a failure (contract P8).
@@ -63,7 +63,7 @@ package enum SupervisionDirective: Hashable, Sendable {
     case terminate
     /// End Main at once.
     case kill(KillReason)
-    /// Wake Main, which sleeps, and tell it its budget.
+    /// Wake a sleeping Main, and send it the budget.
     case wake(budget: Duration)
     /// Tell Main, which its holder has woken, its budget.
     case tellBudget(Duration)

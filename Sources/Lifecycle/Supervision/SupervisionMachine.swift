@@ -13,7 +13,7 @@ package struct SupervisionMachine: Hashable, Sendable {
     /// The number of calls that are active in Main.
     package internal(set) var calls = 0
     package internal(set) var restarts: Restarts
-    /// The reason why the running Main is being killed; it dies once.
+    /// The reason why the running Main is being killed; nil if it is not. Main is killed only once.
     package internal(set) var killing: KillReason?
 
     /// True if Main was started for waiting data, so that it gets a budget as soon as it connects.
@@ -22,7 +22,7 @@ package struct SupervisionMachine: Hashable, Sendable {
     var aliveUntil: BootInstant?
     /// True after Main has reported that its user closes it.
     var isLeaving = false
-    /// When the holder woke a Main that rests and has not reported its sleep yet; nil if it did not.
+    /// When the holder woke Main before Main had reported its sleep to the keeper; nil if that has not happened.
     var wokenEarlyAt: BootInstant?
 
     package init(_ options: SupervisionOptions) {
@@ -83,8 +83,8 @@ package struct SupervisionMachine: Hashable, Sendable {
         }
     }
 
-    /// Begins the budget of a Main that its holder woke before Main reported its sleep. A wake that is older than a
-    /// budget is ignored: the holder has given the core up by then.
+    /// Begins the budget of a Main that its holder woke before Main reported its sleep. Ignores a wake that is older
+    /// than a budget, because the holder has given the core up by then.
     private mutating func wakeAgain(at now: BootInstant) -> [SupervisionDirective] {
         guard let wokenAt = wokenEarlyAt else { return [] }
         wokenEarlyAt = nil
@@ -116,7 +116,7 @@ package struct SupervisionOptions: Hashable, Sendable {
     package var wakeBudget = Duration.seconds(10)
     /// The time from the wake to the warning that the budget ends.
     package var wakeWarning = Duration.seconds(8)
-    /// The time that Main may take to end after a request.
+    /// How long Main may take to end after it was asked to.
     package var stopGrace = Duration.seconds(5)
 
     package init() {}
@@ -186,8 +186,8 @@ extension SupervisionMachine {
     mutating func heard(_ event: SupervisionEvent, at now: BootInstant) {
         switch event {
         case .connected:
-            // Its last report of calls holds until the next one: a lost connection ends no call. Reconnecting does not
-            // stop a running budget.
+            // The last report of calls is valid until the next one, because a lost connection ends no call. A new
+            // connection does not stop a running budget.
             if isStartedForData {
                 beginBudget(at: now)
             } else if !hasBudget {
@@ -195,14 +195,14 @@ extension SupervisionMachine {
             }
             isStartedForData = false
         case .disconnected:
-            // Its last reports of calls and of its wake still hold: its process is running.
+            // The process still runs, so its last reports of calls and of its wake remain valid.
             if !hasBudget { presence = .silent }
         case .fellAsleep: presence = .asleep
         case .awoke:
             presence = .awake
             wokenEarlyAt = nil
         case .calls(let count):
-            // After a call the budget starts again: the time was spent on the call.
+            // The budget starts again after a call, because the time passed during the call.
             if count == 0, calls > 0, hasBudget { beginBudget(at: now) }
             calls = max(0, count)
         case .saidLeaving: isLeaving = true
@@ -221,7 +221,7 @@ extension SupervisionMachine {
         live(at: now)
     }
 
-    /// Records a sign of life of Main.
+    /// Records that Main has reported that it is alive.
     private mutating func live(at now: BootInstant) {
         aliveUntil = options.watchdog.map { now.advanced(by: $0) }
     }
@@ -274,12 +274,12 @@ extension SupervisionMachine {
         return [.kill(reason)]
     }
 
-    /// The watchdog's deadline. An active call and sleep exempt from it.
+    /// The watchdog's deadline; nil during an active call and while Main sleeps.
     private var watchdogTime: BootInstant? {
         calls == 0 && presence != .asleep ? aliveUntil : nil
     }
 
-    /// The times of the budget. An active call exempts from it (contract P6).
+    /// The times of the budget; nil during an active call (contract P6).
     private var budgetTimes: (warnAt: BootInstant?, limit: BootInstant)? {
         guard calls == 0, case .woken(let warnAt, let limit) = presence else { return nil }
         return (warnAt, limit)
@@ -306,7 +306,7 @@ extension SupervisionMachine {
             state = .ending(killAt: now.advanced(by: options.stopGrace), then: next)
             return next == .finish ? [.terminate] : [.remember(isClosed: true), .terminate]
         case .ending(let killAt, let before):
-            // The keeper's own end overrides every other goal.
+            // If the keeper itself must end, no other goal replaces that one.
             if before != .finish { state = .ending(killAt: killAt, then: next) }
             return next == .finish ? [] : [.remember(isClosed: true)]
         case .unbegun, .down, .waiting:

@@ -9,7 +9,8 @@ extension ConnectivityMachine {
         var step = Step(row.number, row.sentence, actions(of: row.number))
         retryAt = nil
         if isAttempting {
-            // Levels first: an attempt that began in the foreground continues as one of the background.
+            // Drop work that needs the network and set the levels first: an attempt to connect that began in the
+            // foreground continues as one of the background.
             drop(into: &step) { $0.needsNetwork }
             step.actions +=
                 position.connectivity == .connected
@@ -75,7 +76,8 @@ extension ConnectivityMachine {
             }
         } else {
             sleep()
-            // The time of a wake continues until nothing is held: its end lets the application sleep.
+            // During a wake, do not allow the suspension here: the end of the wake allows it, when no lock or ownership
+            // is held any more.
             step.actions += actions(of: .t7).filter { wake == nil || $0 != .allowSuspension }
         }
         return step
@@ -115,13 +117,14 @@ extension ConnectivityMachine {
         var step = Step(
             isConnected ? number : .t7,
             warning.isEmpty ? "The registrations survive." : "The registrations lapse, and the user is warned.",
-            // A wake continues while work is left: its end lets the application sleep.
+            // During a wake, do not allow the suspension here: the end of the wake allows it when its work is done.
             warning + (isConnected ? [] : [.relyOnKeepAlive]) + (wake == nil ? [.allowSuspension] : []))
         drop(into: &step) { $0.needsNetwork }
         return step
     }
 
-    /// Keeps the application awake: a suspended one must not hold locks that others wait for.
+    /// Keeps the application awake because locks or the ownership could not be released: a suspended application must
+    /// not hold them.
     mutating func notGivenUp(_ reason: String) -> Step {
         var step = Step(nil, "Locks or ownership could not be let go: the application stays awake.")
         forgetSuspension(&step)
@@ -132,7 +135,7 @@ extension ConnectivityMachine {
         return step
     }
 
-    /// Suspends the application. No call is left that could be held or resumed.
+    /// Records that the application is suspended. It has no call any more that could be held or resumed.
     mutating func sleep() {
         position.application = .suspended
         holdsForCellularCall = false
@@ -141,7 +144,8 @@ extension ConnectivityMachine {
 
     /// Cancels a suspension in progress.
     mutating func forgetSuspension(_ step: inout Step) {
-        // A pending stop would cut off work that must continue, so it is replaced by the end of the wake.
+        // A pending `stopWork` would interrupt work that must continue now, so replace it by the end of the wake's
+        // budget.
         pending = pending.map { $0.action == .stopWork ? OrderedAction(number: $0.number, action: .endBudget) : $0 }
         if case .preparation = question { question = nil }
         drop(into: &step) { action in

@@ -17,7 +17,7 @@ extension ConnectivityMachine {
         go(by: row)
         var step = Step(row.number, row.sentence, actions(of: row.number))
         if isAttempting, position.application != .suspended {
-            // Media cannot wait for an attempt to connect.
+            // Drop a pending attempt to connect, so that media is removed at once.
             drop(into: &step) { $0.needsNetwork }
             step.actions += actions(of: position.application == .foreground ? .t2 : .t4)
         }
@@ -33,7 +33,8 @@ extension ConnectivityMachine {
         return Step(row.number, "The cellular call is over.", [.offerResume])
     }
 
-    /// Returns the outstanding actions of a cellular call that began or ended without a connection.
+    /// Returns the actions that are still to be done because a cellular call began or ended while there was no
+    /// connection.
     func cellularDebt() -> [ConnectivityAction] {
         if hasCellularCall { return owesHold ? actions(of: .t17) : [] }
         let isOffered = pending.contains { $0.action == .offerResume }
@@ -43,7 +44,7 @@ extension ConnectivityMachine {
     /// Records a call with media: the application is not suspended while it lasts (contract P6).
     mutating func beginActiveCall() -> Step {
         activeCalls += 1
-        // The rest of a keep-alive's work continues with the call, which has no time limit.
+        // The work of a keep-alive has no time limit while a call is active.
         wake?.keepAliveEndsAt = nil
         var step = Step.unlisted("An active call began.")
         if position.application == .suspended {

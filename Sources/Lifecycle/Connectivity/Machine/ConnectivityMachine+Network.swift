@@ -27,8 +27,8 @@ extension ConnectivityMachine {
         return step
     }
 
-    /// Handles the loss of the connection with a network. No row covers it: it has the consequences of a failed
-    /// attempt.
+    /// Handles the loss of the connection to the server while there is a network. No row of the table covers it, so it
+    /// is treated as a failed attempt to connect.
     mutating func loseConnection(at now: BootInstant) -> Step {
         guard isRegistered, position.connectivity == .connected else {
             return .unlisted("No connection is registered on: whoever is making one will see.")
@@ -40,7 +40,8 @@ extension ConnectivityMachine {
         var step: Step
         switch position.application {
         case _ where wake != nil:
-            // The new connection is the work of this wake, not of a keep-alive that it came into.
+            // The new connection is part of this wake's work, and not limited by the time of a keep-alive that was
+            // interrupted.
             wake?.keepAliveEndsAt = nil
             step = connectionGone("The connection is gone; the rest of the time is for a new one.")
         case .background where !owesSubscribe:
@@ -59,12 +60,13 @@ extension ConnectivityMachine {
         return step
     }
 
-    /// T13, noticed at a wake. The rest of its time is used as in T15. An awake application receives reports of
-    /// networks; a sleeping one notices the loss of one in this way.
+    /// Handles a lost connection that is detected during a wake: transition T13, after which the rest of the wake's
+    /// time is used as in T15. An application that is awake gets reports of the network, but one that sleeps detects
+    /// its loss only in this way.
     mutating func connectionGone(_ reason: String) -> Step {
         isRegistered = false
         var step = Step(wake?.number, reason)
-        // On the way back to sleep it sleeps once the new work is done.
+        // If the application was about to sleep, it sleeps after the new work is done.
         if position.application == .suspended { takeBackRest(&step) } else { forgetSuspension(&step) }
         step.actions = actions(of: .t15).filter(\.needsNetwork)
         if position.application == .suspended {
@@ -77,7 +79,8 @@ extension ConnectivityMachine {
         return step
     }
 
-    /// Drops the check, which the network itself has answered. The levels would have come with the answer.
+    /// Drops a pending check of the connection, which the change of the network has answered, and sets the service
+    /// levels that would have followed the check.
     private mutating func forgetCheck(_ step: inout Step) {
         guard question == .connection else { return }
         question = nil

@@ -9,7 +9,7 @@ extension ConnectivityMachine {
         case failed(String)
     }
 
-    /// Notes the outcome of the first of ``pending``.
+    /// Handles the outcome of the first action of ``pending``.
     ///
     /// - Returns: The transition; nil if there is none, or if the action had been dropped meanwhile.
     public mutating func finished(
@@ -48,7 +48,7 @@ extension ConnectivityMachine {
             owesHold = false
             return nil
         case .takeMediaAway:
-            // Even without a hold: media must be offered to a call without it.
+            // Also without a hold: resuming the media of the call must be offered.
             holdsForCellularCall = position.application != .suspended
             return nil
         case .offerResume:
@@ -85,15 +85,15 @@ extension ConnectivityMachine {
             return connectionGone(
                 "The refresh shows that the connection is gone; the rest of the time is for a new one.")
         case .processSocketData where position.connectivity == .connected && wake != nil:
-            // The end of a connection wakes like data.
+            // The end of the connection on the kept socket counts as a wake by data.
             wake?.keepAliveEndsAt = nil
             return connectionGone("What woke it cannot be read; the rest of the time is for a new connection.")
         case .refreshRegistration:
-            // The application was woken further meanwhile: in the foreground, everything is tried again.
+            // The application has come to the foreground meanwhile, where every failed attempt is repeated.
             return attemptFailed(at: now)
         case .subscribe, .refreshSubscriptions, .restorePresence, .restoreHTTP:
             if action == .refreshSubscriptions { owesSubscribe = true }
-            // While the application is in the foreground, everything is tried again.
+            // In the foreground, a failed action is repeated.
             guard position == .foregroundConnected else { break }
             return attemptFailed(at: now)
         case .holdActiveCalls:
@@ -135,7 +135,7 @@ extension ConnectivityMachine {
                 switch position.application {
                 case .foreground: Array(actions(of: .t2).drop { $0 != .register }.dropFirst())
                 case .background: Array(actions(of: .t4).drop { $0 != .register }.dropFirst())
-                // The subscription fits into the rest of the wake, or the next wake makes it.
+                // Subscribe in the rest of this wake; if that fails, the next wake subscribes.
                 case .suspended: [.subscribe]
                 }
             return Step(.t15, "Registered on a new socket.", rest + debt)

@@ -13,7 +13,8 @@ extension ConnectivityMachine {
 
     /// An answer that is awaited before a transition can end.
     package enum Question: Hashable, Sendable {
-        /// Asks if the registrations survive the interval. Has the row of the suspension.
+        /// Whether the registrations survive the interval. `number` is the table's row of the suspension that waits for
+        /// the answer.
         case preparation(interval: Duration, number: TransitionNumber)
         /// Asks if the connection is up (T16).
         case connection
@@ -56,7 +57,7 @@ extension ConnectivityMachine {
         }
     }
 
-    /// True if work has to wait for a resume that is not under way yet.
+    /// True if work must wait for a resume that is not pending yet.
     var needsResume: Bool {
         (ownership == .resting || ownership == .lost) && !pending.contains { $0.action == .resume }
     }
@@ -73,7 +74,7 @@ extension ConnectivityMachine {
         if ownership == .held { ownership = isAnswered ? .givenUp : .resting }
     }
 
-    /// True if the application may hold ownership, which it must not hold in a sleep.
+    /// True if the application may hold the ownership, and so must release it before it sleeps.
     var mustLetGo: Bool { ownership == .held || isOwnershipUncertain }
 
     /// Adds the action that takes ownership back after a sleep, or allows it again, when more than a wake keeps the
@@ -115,15 +116,16 @@ extension ConnectivityMachine {
         step.actions.insert(contentsOf: attempt, at: regaining + 1)
     }
 
-    /// Returns the owed actions that are due when the application is awake and registered; a wake only does its own
-    /// work.
+    /// Returns the postponed actions that must be done when the application is awake and registered. A wake does only
+    /// its own work.
     func debts(after step: Step, from: LifecyclePosition) -> [ConnectivityAction] {
         let isStanding = isRegistered && position.connectivity == .connected && question == nil && wake == nil
         guard isStanding, isNews(step, from: from), position.application != .suspended else { return [] }
         return [.subscribe, .reportLastKnownState].filter { isOwed($0, after: step.actions) }
     }
 
-    /// Returns true if a step has consequences. A failure without them is no reason to try again at once.
+    /// Returns true if a step has changed something. After a failure without any change it is useless to try again at
+    /// once.
     private func isNews(_ step: Step, from: LifecyclePosition) -> Bool {
         step.number != nil || from != position || !step.actions.isEmpty || !step.dropped.isEmpty
     }

@@ -8,7 +8,7 @@ extension ConnectivityMachine {
         go(by: row)
         var step = Step(row.number, row.sentence, wake == nil ? [] : [.endBudget])
         forgetSuspension(&step)
-        // A keep-alive's work starts again after the data's, with the time that it had left.
+        // The data interrupts the work of a keep-alive, which starts again after the data, with its remaining time.
         drop(into: &step) { $0.needsNetwork }
         let rest = step.dropped.map(\.action).filter(\.needsNetwork)
         wake = Wake(
@@ -39,8 +39,8 @@ extension ConnectivityMachine {
         return step
     }
 
-    /// Handles a keep-alive while the application is awake in the background, where nothing else retries a failed
-    /// attempt.
+    /// Handles a keep-alive while the application is awake in the background. Only this repeats an attempt to connect
+    /// that has failed there.
     private mutating func makeUp() -> Step {
         guard wake == nil, question == nil, !isAttempting else { return .unlisted() }
         if !isRegistered {
@@ -71,7 +71,7 @@ extension ConnectivityMachine {
         drop(into: &step) { _ in true }
         question = nil
         retryAt = nil
-        // Even the current action is cancelled; an action that does not belong to the wake starts again afterwards.
+        // Cancel also the running action. One that does not belong to the wake starts again afterwards.
         let isCutOff = step.dropped.contains { $0.action == .giveUpLocks }
         if position.application != .suspended || mustLetGo || isCutOff {
             sleep()
@@ -125,7 +125,7 @@ extension ConnectivityMachine {
         case .rest:
             ownership = answer ?? .resting
             isOwnershipUncertain = false
-            // Without a holder the next action gives ownership up.
+            // If there was no holder, the next action releases the ownership.
             guard ownership != .held else { return nil }
             var step = Step(restNumber, "The holder owns: nothing is given up.")
             pending.removeAll { pending in
@@ -148,7 +148,7 @@ extension ConnectivityMachine {
         }
     }
 
-    /// Takes back a rest that is not done yet, because work came before the application slept.
+    /// Withdraws a rest that is not complete, because new work has come before the application slept.
     mutating func takeBackRest(_ step: inout Step) {
         guard pending.contains(where: { $0.action == .rest }) else { return }
         drop(into: &step) { ConnectivityAction.lettingGo.contains($0) || $0 == .allowSuspension }
@@ -160,8 +160,8 @@ extension ConnectivityMachine {
         return wake?.number ?? (position.connectivity == .connected ? .t6 : .t7)
     }
 
-    /// Handles a resume that came too late: another process may own, and does the work of the wake. The core has been
-    /// stopped, and its connection with it.
+    /// Handles a resume that came after the end of the rest. Another process may own and do the work of the wake. The
+    /// core has been stopped, which has ended its connection.
     private mutating func restWasOver(at now: BootInstant) -> Step {
         ownership = .lost
         let ended = wake
@@ -182,7 +182,7 @@ extension ConnectivityMachine {
         isRegistered = false
         wake = nil
         sleep()
-        // A way to sleep that data had come into may have been cut off before its locks were given up.
+        // Data may have interrupted a suspension before its locks were released, so release them again.
         step.actions = [.endBudget, .giveUpLocks] + step.actions
         if position.connectivity == .disconnected { step.actions.append(.relyOnKeepAlive) }
         step.actions.append(.allowSuspension)

@@ -8,8 +8,8 @@ public import CoreAPI
 /// ``ConnectivityRunner`` does both.
 ///
 /// The table (``TransitionTable``) decides the position after an event and the actions. The machine adds the rules that
-/// a table cannot state: an active call postpones a suspension, an answer has consequences, and an action that no
-/// longer applies is dropped.
+/// a table cannot express: an active call postpones a suspension, the results of actions cause further actions, and
+/// actions that no longer apply are dropped.
 ///
 /// Source: contract P2, P3, P6.
 public struct ConnectivityMachine: Hashable, Sendable {
@@ -23,17 +23,17 @@ public struct ConnectivityMachine: Hashable, Sendable {
     public internal(set) var isRegistered = false
     /// True if the connection is registered and has its subscriptions, too.
     public var isSubscribed: Bool { isRegistered && !owesSubscribe }
-    /// The number of calls of the application that have media or would have it.
+    /// The number of the application's calls that have media, or would have media without a cellular call.
     public package(set) var activeCalls = 0
     /// True while the telephone of the device is in a call.
     public internal(set) var hasCellularCall = false
 
     /// True if active calls were held because of a cellular call.
     package var holdsForCellularCall = false
-    /// True if calls must still be held because of a cellular call.
+    /// True if active calls must still be put on hold because of a cellular call.
     var owesHold = false
-    /// The ownership of the core, as far as is known. It is `resting` after a rest was cut off or has failed, because a
-    /// resume does nothing if ownership is held.
+    /// The ownership of the core, as far as is known. If a rest was interrupted or has failed, the value is `resting`,
+    /// so that a resume follows: a resume does nothing if the ownership is held.
     package internal(set) var ownership: CoreOwnership
     /// True if an action about ownership was cut off or has failed, and may have taken effect.
     var isOwnershipUncertain = false
@@ -86,7 +86,8 @@ public struct ConnectivityMachine: Hashable, Sendable {
         return min(wake.endsAt, wake.keepAliveEndsAt ?? wake.endsAt, retryAt ?? wake.endsAt)
     }
 
-    /// Handles an event. A cell of position and event that is not listed changes nothing, but is traced, too.
+    /// Handles an event. An event without a row for the present position changes nothing, but has an entry in the
+    /// trace.
     public mutating func handle(_ event: ConnectivityEvent, at now: BootInstant) -> ConnectivityTransition {
         let from = position
         let row = rules.table.row(for: event.kind, at: position)
