@@ -17,7 +17,7 @@ extension Keeper {
 
     func mainEnded() {
         guard let ended = main else { return }
-        // Its last messages count, for example a socket to keep, or that its user closes it.
+        // Handle the last messages of the Main, for example a socket to keep, or that its user closes it.
         if let visitor = mainVisitor { serve(visitor, upTo: Self.lastWords) }
         main = nil
         if let visitor = mainVisitor {

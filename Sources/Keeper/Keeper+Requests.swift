@@ -18,7 +18,7 @@ extension Keeper {
                 happen(.holderWoke)
             case .status: visitor.send(.status(status))
             case .start, .stop, .quit, .configure:
-                // Answered first: after the end there is no process left to answer.
+                // Answer before ending, because the keeper cannot answer afterwards.
                 visitor.send(.done)
                 command(request)
             }

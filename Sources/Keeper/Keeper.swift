@@ -24,7 +24,7 @@ final class Keeper {
 
     /// How many requests of one connection are handled before the others have their turn.
     static let turn = 64
-    /// How many are served of a Main that has ended: more than its connection can hold.
+    /// How many requests of a Main that has ended are handled: more than the socket's buffer can contain.
     static let lastWords = 4096
     /// The longest wait. It is bounded so that the keeper can distinguish the time that it ran from the time that it
     /// was stopped.
@@ -70,7 +70,7 @@ final class Keeper {
             signals.clear()
             happen(.quitWanted)
         }
-        // Messages are read before Main's end is handled, because an ended Main has sent them before its end.
+        // Read messages before Main's end is handled, because a Main that has ended sent its messages before.
         for (visitor, isReady) in zip(present, ready.dropFirst(fixed.count)) where isReady { serve(visitor) }
         if ready[3] { mainEnded() }
         if ready[2], sockets.takeData(), machine.watchesSockets { happen(.dataCame) }
@@ -112,13 +112,13 @@ final class Keeper {
     }
 }
 
-/// The time in which this process ran. The time that a stopped process or a sleeping machine has missed does not count
-/// against a Main, which has missed it too.
+/// The time in which this process ran. Time in which this process was stopped or the machine slept does not count,
+/// because Main may not have run either.
 struct KeeperClock {
     private let system = SystemClock()
     private var missed = Duration.zero
 
-    /// How much later than asked for a wait may end and still count.
+    /// How much later than its limit a wait may end and still count in full.
     private static let tolerance = Duration.seconds(1)
 
     func now() -> BootInstant {

@@ -7,7 +7,7 @@ struct KeeperLock {
     let place: KeeperPlace
     let directory: Directory
     let listener: MessageSocket
-    /// Held for as long as this is there.
+    /// The open file with the lock, which is held as long as this value exists.
     private let lock: OpenFile
 
     /// - Throws: ``KeeperFailure`` with `no` when another keeper has the directory.
@@ -27,7 +27,8 @@ struct KeeperLock {
         guard try lock.tryLock(byteAt: 0) else {
             throw KeeperFailure(status: .no, message: "another keeper is at work in \(place.directory)")
         }
-        // A killed keeper leaves its socket. Having the lock proves that no keeper listens there.
+        // Remove the socket that a killed keeper has left. This process has the lock, so no other keeper listens at the
+        // socket.
         try directory.remove(KeeperPlace.socketName)
         return KeeperLock(
             place: place, directory: directory, listener: try MessageSocket(listeningAt: place.socket), lock: lock)

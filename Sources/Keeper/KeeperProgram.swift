@@ -2,10 +2,10 @@ internal import KeptSockets
 internal import Platform
 internal import ProgramOutput
 
-/// The tiny parent of a Main: it outlives the supervisor, keeps Main's exit status and duplicates of its sockets, and
-/// starts it again.
+/// The parent process of a Main. It outlives the host that has started it, reads Main's exit status, keeps duplicates
+/// of Main's sockets, and starts Main again.
 ///
-/// `sharedcore-keeper --directory D [options] -- COMMAND...`. Everything of it happens on the main thread.
+/// `sharedcore-keeper --directory D [options] -- COMMAND...`. The program has only the main thread.
 @main
 enum KeeperProgram {
     static func main() {

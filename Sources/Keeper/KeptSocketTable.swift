@@ -40,7 +40,8 @@ struct KeptSocketTable {
     @discardableResult
     mutating func release(_ name: String) -> Bool {
         guard let kept = sockets.removeValue(forKey: name) else { return false }
-        // Main has the open file description too, so closing the duplicate does not end the watch.
+        // Remove the descriptor from the watch first: Main has the same open file description, so closing the duplicate
+        // does not end the watch.
         readiness.remove(kept.file.descriptor)
         return true
     }

@@ -11,7 +11,7 @@ struct MainProcess {
 
     /// Starts Main.
     init(_ command: [String], at place: KeeperPlace, inBackground: Bool, streams: [OpenFile]) throws {
-        // Started by this name, because the program's file may have been replaced since.
+        // Start this program through /proc, because its file may have been replaced since the keeper began.
         let program = try StartedProgram(
             "/proc/self/exe", MainStart.arguments(lock: place.mainLock, command: command),
             variables: [
@@ -22,7 +22,7 @@ struct MainProcess {
         self.program = program
     }
 
-    /// Finds a running Main that another process has started; nil if there is none.
+    /// Finds a running Main that another keeper has started; nil if there is none.
     init?(thatIsThereAt place: KeeperPlace) {
         guard let lock = try? OpenFile(path: place.mainLock, .read),
             let identity = Self.holder(of: lock) ?? Self.recorded(in: lock),
@@ -34,7 +34,8 @@ struct MainProcess {
 
     private static func holder(of lock: OpenFile) -> ProcessIdentity? {
         guard let pid = try? lock.programLockHolder(), let identity = ProcessIdentity(of: pid),
-            // Checked again: the process id had not come to mean another process when its record was read.
+            // Check the lock's holder again: the process id still belongs to that Main, so the identity that was read
+            // is the right one.
             (try? lock.programLockHolder()) == pid
         else { return nil }
         return identity
@@ -71,7 +72,7 @@ struct MainProcess {
 /// So a Main has its lock before its program begins, even if the keeper dies meanwhile, and no second Main begins while
 /// the first runs: the process keeps the lock until it ends.
 enum MainStart {
-    /// The first argument of a process that does this.
+    /// The first argument of a process that performs this step.
     static let word = "start-main"
     /// The exit status when another Main has the lock.
     static let taken: Int32 = 75

@@ -18,8 +18,8 @@ extension KeptSockets {
         return try result.get()
     }
 
-    /// Sends a request that has an answer. Under the lock, so that requests are sent in the order in which they
-    /// wait.
+    /// Sends a request that has an answer. Called under the lock, so that the requests are sent in the order in which
+    /// they wait for answers.
     ///
     /// - Returns: The error if it was not sent.
     private static func send(
@@ -152,11 +152,11 @@ struct KeeperLink {
     }
 
     var connection: MessageSocket?
-    /// In the order of sending, which is that of the answers.
+    /// The requests without an answer, in the order in which they were sent. Answers come in the same order.
     var waiting: [Request] = []
     var isClosed = false
 
-    // The state that is sent to the next keeper.
+    // The following state is sent again to the next keeper.
 
     var kept: [String: OpenFile] = [:]
     var isAsleep = false

@@ -5,8 +5,8 @@ internal import Synchronization
 /// The link of a Main to its keeper: its kept sockets, its sleep, its wakes (contract P6, P7).
 ///
 /// The keeper holds a duplicate of each registered socket, so that the peer sees no close when Main sleeps, crashes or
-/// is killed. While Main is away the keeper watches the duplicates; when data arrives it wakes Main, or starts it
-/// again, and Main reads the data.
+/// is killed. While Main sleeps or does not run, the keeper watches the duplicates. When data arrives, the keeper wakes
+/// Main or starts it again, and Main reads the data.
 ///
 /// If the keeper itself is killed, the link finds the next one and registers everything with it.
 public final class KeptSockets: Sendable {

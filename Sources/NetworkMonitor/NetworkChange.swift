@@ -1,6 +1,6 @@
-/// One thing that the kernel reports.
+/// A change that the kernel reports.
 package enum NetworkChange: Hashable, Sendable {
-    /// The interface is there and has this state.
+    /// The interface exists, with this state.
     case link(NetworkLink)
     /// The interface was removed.
     case linkGone(UInt32)
@@ -8,7 +8,8 @@ package enum NetworkChange: Hashable, Sendable {
     case addressGone(LinkAddress)
     case route(DefaultRoute)
     case routeGone(DefaultRoute)
-    /// A default route with these hops, one or more, took the place of another, which is not reported as gone.
+    /// A default route with these hops, one or more, has replaced another one. The kernel does not report the removal
+    /// of that one.
     case routesReplaced([DefaultRoute])
 }
 
@@ -21,7 +22,7 @@ package struct NetworkLink: Hashable, Sendable {
     package var isLoopback: Bool
     /// True if the interface was switched on.
     package var isUp: Bool
-    /// True if the interface is on and can carry packets: a cable, a station or a peer is there.
+    /// True if the interface is on and can carry packets, because a cable, a radio station or a peer is connected.
     package var isRunning: Bool
 
     package init(index: UInt32, name: String, isLoopback: Bool = false, isUp: Bool = true, isRunning: Bool = true) {
@@ -49,7 +50,7 @@ package struct LinkAddress: Hashable, Sendable {
     }
 }
 
-/// One hop of a route to everywhere, of the main table.
+/// One hop of a default route in the main table.
 package struct DefaultRoute: Hashable, Sendable {
     package var family: IPAddress.Family
     /// The interface's number.
@@ -105,7 +106,8 @@ extension NetworkChange {
 
     /// The body of RTM_NEWROUTE and RTM_DELROUTE: `struct rtmsg` and attributes. One for each hop.
     static func defaultRoutes(_ body: KernelBytes) -> [DefaultRoute] {
-        // The destination has no bits: everywhere. Type RTN_UNICAST; not RTM_F_CLONED, which is no route but its use.
+        // A default route has a destination of 0 bits and the type RTN_UNICAST. RTM_F_CLONED marks a cache entry, not a
+        // route.
         guard let family = family(body), body.number(UInt8.self, at: 1) == 0, body.number(UInt8.self, at: 7) == 1,
             let table: UInt8 = body.number(at: 4), let flags: UInt32 = body.number(at: 8), flags & 0x200 == 0
         else { return [] }

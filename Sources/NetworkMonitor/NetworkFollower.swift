@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import Platform
 internal import Synchronization
 
-/// The thread that waits for the kernel, and the state that others see of it.
+/// The thread that waits for reports of the kernel, and the state that it shares with other threads.
 final class NetworkFollower: Sendable {
     private struct Shared {
         var current: NetworkState?
@@ -101,7 +101,7 @@ final class NetworkFollower: Sendable {
     }
 
     private func receive(_ tracker: inout NetworkTracker) throws(SystemCallError) {
-        // A bound, so that a flood of reports does not keep the thread from its other duties.
+        // Read a limited number of datagrams, so that the thread also does its other work during a flood of reports.
         for _ in 0..<64 {
             guard let taken = try reports.take() else { return }
             switch taken {
@@ -146,7 +146,7 @@ final class NetworkFollower: Sendable {
             return (Array(shared.listeners.values), shared.opening)
         }
         for listener in listeners { listener.finish() }
-        // The caller does not have the monitor yet, so only its cancelled task can have stopped it.
+        // The caller has no monitor yet, so the thread was stopped because the caller's task was cancelled.
         opening?.resume(returning: .failure(failure.map(SharedCoreError.init) ?? .cancelled("network monitor")))
     }
 }

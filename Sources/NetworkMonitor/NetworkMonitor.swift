@@ -2,7 +2,7 @@ public import CoreAPI
 package import Platform
 internal import Synchronization
 
-/// Reports whether this machine is connected to other networks, and learns of every change from the kernel.
+/// Reports whether this machine is connected to other networks. The kernel notifies it of every change.
 ///
 /// ```swift
 /// let monitor = try await NetworkMonitor.open()
@@ -33,7 +33,7 @@ public final class NetworkMonitor: Sendable {
     /// Opens a monitor over another source of reports.
     package static func open(_ reports: any RouteReports) async throws(SharedCoreError) -> NetworkMonitor {
         let follower = try SharedCoreError.wrapping { () throws(SystemCallError) in try NetworkFollower(reports) }
-        // From here on the monitor's end is the follower's.
+        // From here on, releasing the monitor stops the follower.
         let monitor = NetworkMonitor(follower)
         try await follower.start()
         return monitor

@@ -55,15 +55,15 @@ public struct NetworkExit: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The reason why a machine is not connected: the first missing part, on the way from the cable to the router.
+/// Why a machine is not connected: the first missing part, in the order interface, carrier, address, default route.
 public enum NetworkOutage: Hashable, Sendable, CustomStringConvertible {
-    /// There is no interface but the one to the machine itself.
+    /// There is no interface except the loopback interface.
     case interface
     /// No interface is up and carries packets.
     case carrier
     /// No interface with a carrier has an address that is valid beyond its link.
     case address
-    /// No route leads to everywhere through an interface that has all that.
+    /// No default route uses an interface that has a carrier and a usable address.
     case defaultRoute
 
     public var description: String {

@@ -95,7 +95,8 @@ package struct NetworkTracker: Sendable {
             phase = .asking(asking)
             lose(at: now)
         case .refused(let number):
-            // A process that has never got an answer may not have one. A later refusal passes.
+            // If the first request is refused, this process may not read the data, so give up. A later refusal is
+            // temporary.
             guard settling != nil else { return [.giveUp(number)] }
             mustAskAgain = true
             phase = .pausing(until: now.advanced(by: times.timeout))
@@ -134,7 +135,7 @@ package struct NetworkTracker: Sendable {
 
     private mutating func askAgain(at now: BootInstant) {
         mustAskAgain = true
-        // A request on its way may have been answered in part; the next one begins after it, and after a pause.
+        // A pending request may have been answered in part. The next one begins after its end and a pause.
         if case .standing = phase { phase = .pausing(until: now) }
     }
 

@@ -46,7 +46,8 @@ extension RouteMessage {
         guard let type: UInt16 = header.number(at: 4), let flags: UInt16 = header.number(at: 6),
             let sequence: UInt32 = header.number(at: 8), let content = content(type, flags, body)
         else { return nil }
-        // A report that another process's request caused carries that request's number, but is not in several parts.
+        // A report of a change that another process requested has the number of that request. Only an answer has the
+        // flag of a multipart message, or the type of an error.
         let isAnswer = flags & 0x2 != 0 || type == 2
         return RouteMessage(content, answers: isAnswer ? sequence : nil, isInterrupted: flags & 0x10 != 0)
     }

@@ -77,7 +77,7 @@ package struct KeeperPlace: Hashable, Sendable {
     package static let socketName = "keeper.socket"
     /// The lock that a Main holds from before its own program runs until its process ends.
     package static let mainLockName = "main.lock"
-    /// The file with the memory of Main, valid for as long as the machine runs.
+    /// The file with the note about Main that is valid until the next restart of the machine.
     package static let memoryName = "main.state"
     package static let logName = "keeper.log"
 

@@ -23,7 +23,7 @@ package enum KeeperRequest: Hashable, Sendable {
 
     // From the process that holds Main's ownership while Main rests (decision 44).
 
-    /// The holder has woken this Main: its budget and its watchdog hold from now on.
+    /// The holder has woken this Main: the budget and the watchdog apply to it from now on.
     case woken(pid: Int32, startTime: UInt64)
 
     // Requests of the process that administers the keeper.

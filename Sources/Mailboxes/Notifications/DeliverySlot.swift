@@ -10,9 +10,9 @@ final class DeliverySlot: Sendable {
         var suspensions = 0
         /// The last post that was delivered.
         var revision: Revision
-        /// The last post before the end of a suspension; all posts up to it are one delivery.
+        /// The last post that was made before a suspension ended. All posts up to it are merged into one delivery.
         var held: Revision?
-        /// True after a suspension has ended, while its posts are not known yet.
+        /// True after a suspension has ended, until it is known which post was the last one during it.
         var isBehind = false
         var isEnded = false
         var failure: SharedCoreError?
@@ -54,7 +54,7 @@ final class DeliverySlot: Sendable {
         event.signal()
     }
 
-    /// Ends the observation: waiting deliveries are dropped.
+    /// Ends the observation, and drops pending deliveries.
     func cancel() {
         state.withLock { state in
             state.isEnded = true

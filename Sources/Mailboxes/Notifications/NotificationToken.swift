@@ -24,9 +24,9 @@ public final class NotificationToken: Sendable {
 
     /// Cancels the handler: after this has returned, it neither starts nor runs. Idempotent.
     ///
-    /// It waits for a handler that runs on another thread at this moment, so a handler must not wait for the caller.
-    /// Handlers may call it as well, for themselves and for each other; then it does not wait: the call that is running
-    /// is the last.
+    /// It waits for a handler that runs on another thread at this moment, so a handler must not wait for the caller. A
+    /// handler may also call it, for its own token or for another. In that case it does not wait: a running call is the
+    /// last one.
     public func cancel() {
         gate.close()
         notifications.cancel()

@@ -97,7 +97,7 @@ public final class Notifications: AsyncSequence, Sendable {
     }
 }
 
-/// Tells whether a name was posted since the last check, without any event.
+/// Checks whether a name was posted since the last check, without an observation.
 ///
 /// Source: contract N5; `notify_check` of notify(3).
 public final class NotificationCheck: Sendable {

@@ -6,7 +6,7 @@ final class ProcessNotifier: CrossProcessNotifier {
     /// The notifier of this process.
     static let shared = ProcessNotifier()
 
-    /// Returns whether a name never leaves its process.
+    /// Returns true for a name whose notifications stay in this process.
     static func owns(_ name: NotificationName) -> Bool {
         name.text.utf8.starts(with: "self.".utf8)
     }
@@ -23,7 +23,7 @@ final class ProcessNotifier: CrossProcessNotifier {
 
     private let state = Mutex(State())
 
-    /// The origin of all posts: they have no session, and all of them are of this process.
+    /// The origin of all posts. They come from this process, and belong to no session.
     private static let origin = SessionID(rawValue: 0)
 
     func post(_ name: NotificationName, state word: UInt64?) async throws(SharedCoreError) -> Revision {

@@ -49,7 +49,7 @@ public final class SharedNotificationCenter: Sendable {
     public func notifications(named name: NotificationName) async throws(SharedCoreError) -> Notifications {
         let notifier = notifier(of: name)
         let observation = try await notifier.observe(name)
-        // Armed first: a post after this state was read is delivered.
+        // The observation was armed before this read, so each post after the state that is read is delivered.
         let state = try await notifier.state(of: name)
         let check = NotificationCheck(of: name, on: notifier, since: state.count)
         return Notifications(observation, check, after: state.revision)
@@ -162,7 +162,7 @@ struct ObserverTable {
 
     /// - Returns: The registrations of released observers, for the caller to release.
     mutating func sweep() -> [NotificationToken] {
-        // Another object may have the address of a released one, so released observers are removed before any lookup.
+        // Remove released observers before each lookup, because a new object may have the address of a released one.
         let gone = records.filter { $0.value.observer == nil }
         for id in gone.keys { records[id] = nil }
         return gone.values.flatMap(\.tokens)

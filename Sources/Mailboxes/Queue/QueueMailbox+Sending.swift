@@ -9,8 +9,8 @@ extension QueueMailbox {
     @discardableResult
     public func send(_ bytes: [UInt8]) async throws(SharedCoreError) -> SendReceipt {
         while true {
-            // A number is used once, so only an earlier attempt of this call could have stored it, and a commit with an
-            // unknown outcome is never repeated here.
+            // Each number is used once, and a commit with an unknown outcome is not repeated here, so the message
+            // cannot be a duplicate.
             if case .sent(let receipt) = try await send(bytes, as: .numbered(by: store.session.id)) { return receipt }
         }
     }
@@ -34,8 +34,8 @@ extension QueueMailbox {
         }
     }
 
-    /// Adds a message under a name, and the removals that the capacity demands. The transaction fails in the cases of
-    /// ``addSend(of:as:to:)``, and if the queue changes in between (``isOutdated(_:)``).
+    /// Adds a message under a name, and the removal of other messages if the capacity requires it. The transaction
+    /// fails in the cases of ``addSend(of:as:to:)``, and if the queue changes in between (``isOutdated(_:)``).
     ///
     /// - Returns: The messages that are dropped for it; nil if the name is known already and nothing was added.
     package func addJudgedSend(
@@ -73,7 +73,7 @@ extension QueueMailbox {
         for (item, message) in candidates.prefix(max(0, excess)) {
             let take = try keys.key(of: .take, for: item)
             transaction.require(.revision(message.key, message.revision))
-            // If a message is taken in between, the next one is a better choice.
+            // Guard that the message is not taken meanwhile: otherwise another message should be dropped.
             if contents.items[item]?.take == nil { transaction.require(.absent(take)) }
             transaction.delete(message.key)
             transaction.delete(take)

@@ -60,9 +60,9 @@ extension QueueMailbox {
     }
 }
 
-/// Takes one message, even if the answer is lost.
+/// How a consumer takes one message, even if the answer of the commit is lost.
 extension QueueMailbox {
-    /// The interval and the number of searches for a take with a lost answer for which no caller waits.
+    /// The interval and the number of searches for a take whose answer was lost and whose caller has gone.
     private static let searchInterval = Duration.seconds(1)
     private static let searchCount = 60
 
@@ -73,7 +73,8 @@ extension QueueMailbox {
     ///   - key: What is deleted in the same commit.
     ///
     /// A take with a lost answer may have succeeded, and would keep the message from all consumers. So this searches
-    /// for it by its nonce. If that search fails too, the take is given back as soon as it is found.
+    /// for it by its nonce. If that search fails too, a task continues the search and gives the take back when it finds
+    /// it.
     package func take(
         _ message: Entry, of item: ItemName, requiring condition: Transaction.Guard? = nil, deleting key: Key? = nil
     ) async throws(SharedCoreError) -> QueueDelivery? {

@@ -17,7 +17,7 @@ public import CoreAPI
 /// }
 /// ```
 ///
-/// A consumer that is killed between its work and its acknowledgement has done the work, and so will the next one:
+/// If a consumer is killed between its work and its acknowledgement, the next consumer does the same work again:
 /// messages are delivered at least once and acknowledged exactly once.
 ///
 /// Source: contract M1, M2, M6.
@@ -45,7 +45,7 @@ public struct QueueMailbox: Sendable {
     /// - Parameters:
     ///   - announcement: The name that every send posts in its own commit, so that a lagging listener can count
     ///     the messages it missed.
-    ///   - isNested: Whether an item may stand below another one.
+    ///   - isNested: Whether the key of an item may be below the key of another one.
     package init(
         _ store: any SharedStore, path: String, options: QueueOptions, announcing announcement: NotificationName?,
         isNested: Bool = false
@@ -72,7 +72,7 @@ public struct QueueMailbox: Sendable {
         try await contents(below: keys.prefix)
     }
 
-    /// Returns what stands below a prefix of the queue, at one revision.
+    /// Returns the contents of the queue below a prefix, at one revision.
     package func contents(
         below prefix: KeyPrefix, consistency: ReadConsistency = .linearizable
     ) async throws(SharedCoreError) -> QueueContents {
@@ -151,7 +151,7 @@ extension QueueMailbox {
         of bytes: [UInt8], as item: ItemName, to transaction: inout Transaction
     ) throws(SharedCoreError) {
         try requireUnknown(item, in: &transaction)
-        // A take without a message belongs to one that expired while it was taken.
+        // Remove a left-over take: it belongs to a message that expired while a consumer had it.
         transaction.delete(try keys.key(of: .take, for: item))
         transaction.put(try keys.key(of: .message, for: item), bytes, lifetime: options.lifetime)
         if let announcement { transaction.post(announcement) }

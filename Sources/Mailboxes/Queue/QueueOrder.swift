@@ -25,8 +25,8 @@ package struct QueueOrder: Sendable {
     /// The oldest waiting message.
     package var first: ItemName? { waiting.first?.item }
 
-    /// Skips the oldest message until it changes. Call it after trying to take the message: the watch reports any
-    /// change by that.
+    /// Leaves out the oldest message until the watch reports a change of it. Call this after an attempt to take the
+    /// message.
     package mutating func dropFirst() {
         waiting.removeFirst()
     }
