@@ -41,8 +41,8 @@ public struct BackendRegistry: Sendable {
     }
 
     #if ZMQ
-        /// Makes the bundled backend over ZeroMQ start a hub if none runs. Keeps another backend that was registered
-        /// under its name.
+        /// Makes the bundled backend `zmq` start a hub if none runs. If another backend was registered under this name,
+        /// changes nothing.
         package mutating func startHubs(with launcher: HubLauncher) {
             guard factories["zmq"] is ZMQFactory else { return }
             register(ZMQFactory(launcher: launcher))

@@ -31,7 +31,7 @@
         ) async throws(SharedCoreError) -> any SharedGroup {
             let endpoint = try Self.endpoint(of: configuration)
             var options = try Self.options(of: configuration, for: endpoint)
-            // Hubs of other machines are there, or are not.
+            // Only a hub at a socket of this machine can be started.
             if case .ipc = endpoint, configuration.settings["zmq.hub"] != "none", let launcher {
                 options.launcher = launcher
                 options.openTimeout = Self.launchTimeout
@@ -47,7 +47,7 @@
         ) async throws(SharedCoreError) -> any SharedGroup {
             let endpoint = try Self.endpoint(of: configuration)
             var options = try Self.options(of: configuration, for: endpoint)
-            // The other requirements concern participants only.
+            // A reader needs only the durability; the other requirements concern participants.
             options.requirements = Requirements(durability: options.requirements.durability)
             return try await ZMQGroup.openToRead(
                 endpoint, group: configuration.group, as: description, options: options)

@@ -144,7 +144,7 @@ struct ValueReader {
     /// Returns a required whole number of milliseconds.
     func milliseconds(_ option: String) throws(ExecutorFailure) -> Duration {
         let text = try text(option)
-        // A hundred years, so that no sum of two leaves 64 bits of nanoseconds.
+        // At most a hundred years, so that the sum of two durations in nanoseconds fits into 64 bits.
         guard let count = UInt64(text), count <= 3_153_600_000_000 else {
             throw ExecutorArguments.usage("\(option) takes milliseconds, not “\(text)”")
         }

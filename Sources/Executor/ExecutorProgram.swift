@@ -9,8 +9,8 @@ internal import ProgramOutput
 /// It contains one backend and one core and reads no configuration, because it must fit into the memory of an Executor.
 @main
 enum ExecutorProgram {
-    /// Not asynchronous, so that the signals are blocked before there is another thread. The main thread then waits for
-    /// them.
+    /// `main` is not asynchronous, so that the signals are blocked before there is another thread. The main thread then
+    /// waits for signals.
     static func main() {
         OwnProcess.takeDefaultSignals()
         ProgramStart.requireResources(for: "sharedcore-executor", threadCount: 4)
@@ -18,8 +18,8 @@ enum ExecutorProgram {
         OwnProcess.shareHeap()
         try? BusErrorHandler.install()
         let arguments = arguments()
-        // Called on the main thread, which runs as long as the program. If the parent has ended, no process needs the
-        // result.
+        // Call this on the main thread, which runs as long as the program. If the parent has ended already, no process
+        // needs the result.
         if let parent = arguments.parent, !OwnProcess.endsWith(parent: parent) {
             OwnProcess.end(ExitStatus.unavailable.rawValue)
         }

@@ -4,8 +4,8 @@ internal import ProgramOutput
 
 /// The host's confirmation to its Executor: the host has read the printed line, and shown the message in it.
 ///
-/// One byte on standard input. Without it the Executor gives the message back, so that it is shown again rather than
-/// never: a host that has ended or is stopped has shown nothing.
+/// One byte on standard input. Without the byte the Executor gives the message back, because a host that has ended or
+/// is stopped may not have shown it. The message may then be shown twice, but is never lost.
 enum Confirmation {
     /// Waits for the confirmation, as long as the task is not cancelled.
     ///

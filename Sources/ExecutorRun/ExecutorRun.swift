@@ -101,8 +101,8 @@ package enum ExecutorRun {
     private static func waitForHost(
         _ request: ExecutorRequest, since beginning: BootInstant, by clock: any TimeSource
     ) async throws {
-        // The host ends this process by then. A stopped host does not; then the message is given back for other
-        // Executors.
+        // A running host confirms the message, or ends this process, before this deadline. If the host is stopped, the
+        // message is given back for other Executors.
         try await Confirmation.wait(until: beginning.advanced(by: request.options.executorBudget), by: clock)
     }
 
@@ -130,7 +130,7 @@ package enum ExecutorRun {
         }
     }
 
-    /// The event that an error is for the call-id.
+    /// Returns the event that an error means for the call-id. Throws if the error says nothing about the call-id.
     private static func event(of error: CoordinationError) throws(ExecutorFailure) -> ExecutorReport.Event {
         switch error.code {
         case .refused: return .refused
@@ -138,7 +138,7 @@ package enum ExecutorRun {
             // A timeout with a cause is no answer: the message may have come, but could not be stored.
             if error.cause != nil { throw ExecutorFailure(.unavailable, error.message) }
             return .timeout
-        // No answer for the call-id: its host tries the push again.
+        // The end of the session says nothing about the call-id, so the host must try the push again.
         case .fenced where error.cause?.code == .sessionEnded: throw ExecutorFailure(.unavailable, error.message)
         case .fenced, .superseded: return .fenced
         default: throw ExecutorFailure(error)
@@ -165,7 +165,7 @@ extension ExecutorReport {
     }
 }
 
-/// Why an Executor could not do its work. It says nothing about the call-id.
+/// Why an Executor could not do its work. Such a failure says nothing about whether a message came for the call-id.
 package struct ExecutorFailure: Error, Hashable, Sendable {
     package let status: ExitStatus
     /// One line for people.

@@ -13,8 +13,8 @@ internal import ProgramOutput
 /// Source: contract C26, decision 44.
 @main
 enum HolderProgram {
-    /// Not asynchronous, so that the signals are blocked before there is another thread. The main thread then waits for
-    /// them.
+    /// `main` is not asynchronous, so that the signals are blocked before there is another thread. The main thread then
+    /// waits for signals.
     static func main() {
         OwnProcess.takeDefaultSignals()
         ProgramStart.requireResources(for: "sharedcore-holder", threadCount: 4)
@@ -61,7 +61,7 @@ enum HolderProgram {
             StandardError.write("sharedcore-holder: \(failure.message)")
             return failure.status
         } catch let error as SharedCoreError {
-            // A signal came before it held an ownership.
+            // A signal came before the holder had started, so nothing has to be released.
             if error.code == .cancelled, Task.isCancelled { return .success }
             StandardError.write("sharedcore-holder: \(error.sentence)")
             return ExitStatus(error.code)
@@ -82,13 +82,14 @@ enum HolderProgram {
             let keeper = arguments.keeper.map { KeeperClient(place: $0) }
             let holder = try HolderParticipant(of: group, options: arguments.options) { main in
                 guard let keeper else { return }
-                // It blocks. A Main without a keeper has no watchdog.
+                // The call blocks, so it has its own thread. Its failure is ignored: a Main without a keeper has no
+                // watchdog.
                 _ = await SerialThread(name: "keeper").run { keeper.mainWasWoken(main) }
             }
             try await holder.start()
             do {
                 try write(JSONObject.serving.line)
-                // From now on the program needs little of its code, so it frees the pages.
+                // Release the pages of the program's code, of which little is needed from now on.
                 ProcessMemory.releaseCode()
                 try await hold(holder, in: group)
             } catch {

@@ -14,7 +14,7 @@ struct Allowance {
         counted = now
     }
 
-    /// Returns whether it may be now, and counts it.
+    /// Returns true if the event is allowed now, and counts it.
     mutating func take(at now: BootInstant) -> Bool {
         let step = max(1, interval.clampedNanoseconds)
         let gained = counted.duration(to: now).clampedNanoseconds / step
@@ -28,12 +28,12 @@ struct Allowance {
     }
 }
 
-/// Reports once that a program has sent too many requests for a while.
+/// Determines when to report, once, that a program has been sending too many requests.
 struct Overload {
-    /// How long the overload lasts before it is reported: messages that have waited at a server come all at once, and
-    /// are handled within this time.
+    /// How long an overload must last before it is reported. Messages that have waited at a server come all at once,
+    /// but are handled within this time.
     static let time = Duration.seconds(10)
-    /// How long the requests may fall below their limit in between.
+    /// How long the number of requests may be below the limit without ending the overload.
     static let gap = Duration.seconds(1)
     static let problem =
         "the core's program has asked for more than was done for \(time.components.seconds) s, and is read as fast as it is served"
@@ -43,7 +43,7 @@ struct Overload {
     private var isTold = false
     private var isDue = false
 
-    /// Notes that as many requests are unanswered as may be.
+    /// Records that the maximum number of requests is unanswered.
     mutating func note(at now: BootInstant) {
         let isSame = latest.map { $0.duration(to: now) <= Self.gap } ?? false
         let first = isSame ? began ?? now : now

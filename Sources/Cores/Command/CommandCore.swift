@@ -21,7 +21,8 @@ internal import Synchronization
 /// the program has started are then ended before the next core of the group starts on this machine, if they have that
 /// environment.
 ///
-/// It costs one thread and six descriptors. The thread is real: in a group of `SharedCoreTesting` it does not go by the simulated clock.
+/// A core costs one thread and six descriptors. In a group of `SharedCoreTesting` the thread uses the real clock, not
+/// the simulated one.
 ///
 /// Source: contract P14.
 public final class CommandCore: Core {
@@ -35,7 +36,7 @@ public final class CommandCore: Core {
         let program: CoreProgram
         let calls: ProgramCalls
         let context: CoreContext
-        /// The note that the program runs.
+        /// The key of the note that identifies the running program.
         let note: Key
     }
 
@@ -73,8 +74,8 @@ public final class CommandCore: Core {
         }
         let former = try await FormerCommand.end(in: context.store, under: context.epoch)
         let mark = LaunchMark(parent: .current, number: .random(in: 1...UInt64.max))
-        // Written before the process exists, so that processes which the program starts at once are found by the mark,
-        // even if this process is killed now.
+        // Write the note before the program is started. Even if this process is killed right after the start, the next
+        // core then finds the program, and processes that it has started, by the mark.
         let note = try await FormerCommand.note(nil, of: context.epoch, mark, in: context.store, forgetting: former)
         let calls = ProgramCalls(in: context)
         let program: CoreProgram
@@ -85,7 +86,8 @@ public final class CommandCore: Core {
             throw error
         }
         current.withLock { $0 = Run(program: program, calls: calls, context: context, note: note) }
-        // Written before it connects: only the note identifies a program that has removed its tie to this process.
+        // Write the process id before the program connects: if the program detaches itself from this process, only this
+        // note identifies it.
         _ = try await FormerCommand.note(program.pid, of: context.epoch, mark, in: context.store, forgetting: [])
         _ = try await program.begin(startParameters(in: context), within: startTimeout)
     }
@@ -106,7 +108,7 @@ public final class CommandCore: Core {
         run.program.stop(Self.parameters(of: request), within: request.timeout)
         let problem = await run.program.untilEnded()
         let limit = Self.tellingLimit(of: request.timeout, from: begin, ended: clock.now())
-        // The store may not answer, but the program has ended in any case.
+        // Limit the time for the remaining requests: the store may not answer, and the program has ended in any case.
         let rest = Task {
             if let problem { await run.context.report(problem) }
             try? await FormerCommand.forget(run.note, in: run.context.store)

@@ -35,7 +35,7 @@ extension CommandCoreError {
 
         /// The program does not exist.
         public static let notFound = Code(.notFound)
-        /// The program is there and cannot be executed.
+        /// The program exists, but cannot be executed.
         public static let notExecutable = Code(.notExecutable)
         /// The program has ended without being told to.
         public static let ended = Code(.ended)
@@ -43,7 +43,7 @@ extension CommandCoreError {
         public static let startTimeout = Code(.startTimeout)
         /// The program has answered `start` with an error.
         public static let startRefused = Code(.startRefused)
-        /// The program has closed its input or its output, and runs on.
+        /// The program has closed its input or its output, and continues to run.
         public static let closed = Code(.closed)
         /// The program has printed a line that is not a message, or an answer without a request.
         public static let malformed = Code(.malformed)
@@ -51,7 +51,7 @@ extension CommandCoreError {
         public static let tooLong = Code(.tooLong)
         /// The program speaks another version of the protocol.
         public static let version = Code(.version)
-        /// A program of a former core, or a command of `exclusive`, still runs and cannot be ended from here.
+        /// A program of a former core, or a command of `exclusive`, still runs, and this process cannot end it.
         public static let leftover = Code(.leftover)
     }
 }

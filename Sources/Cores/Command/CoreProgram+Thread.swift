@@ -53,7 +53,7 @@ extension CoreProgram {
             let limits = [state.startLimit, state.closingLimit].compactMap(\.self)
             guard let stopping = state.stopping else { return (false, false, limits.min()) }
             if stopping.killAt <= now {
-                // Unless it was killed for an error.
+                // Report the end of the program only if it was not killed because of an error.
                 if state.isStartSent, state.failure == nil {
                     state.problemInStop =
                         "the core's program had not ended when three quarters of its time to stop were over, and was killed"
@@ -174,7 +174,8 @@ extension CoreProgram {
         }
     }
 
-    /// Waits a moment if many requests are refused: otherwise a loop of refused requests would use a whole processor.
+    /// Pauses if many requests are refused. A program that repeats refused requests in a loop would otherwise keep a
+    /// processor busy.
     private func pauseBehindRefusal() async {
         let now = clock.now()
         guard !state.withLock({ $0.refusals.take(at: now) }) else { return }
@@ -242,8 +243,8 @@ extension CoreProgram {
 
     /// Reads the last output of the ended program, and ends the processes that it has started.
     private func finish(_ attendance: inout Attendance) {
-        // Reads the bytes that are there now, and no more: processes that the program has started may have its streams
-        // and write on.
+        // Reads only the bytes that are available now: processes that the program has started may have inherited its
+        // streams, and may go on to write.
         var left = attendance.areErrorsOpen ? program.waitingErrorByteCount : 0
         while left > 0 {
             let bytes = program.receiveErrors(upTo: min(left, 64 << 10))

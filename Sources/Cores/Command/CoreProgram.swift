@@ -13,7 +13,8 @@ final class CoreProgram: Sendable {
     typealias Answering = @Sendable (ProgramRequest, CoreProgram) async -> Result<JSONObject, Refusal>
     typealias Hearing = @Sendable (Result<JSONObject, Refusal>) async -> Void
 
-    /// How many requests may be unanswered, of each side. So many of the program's, or of this length together, and no more is read.
+    /// How many requests of each side may be unanswered. While the program has so many unanswered requests, or requests
+    /// of the maximum length in total, its output is not read.
     static let unansweredCount = 32
     static let unansweredByteCount = 4 << 20
     /// The longest line. A text of the maximum size has six times its length if each of its characters is escaped. A
@@ -24,7 +25,7 @@ final class CoreProgram: Sendable {
     /// How many refusals are answered at once, and the delay of each further one.
     static let refusalCount = 64
     static let refusalPause = Duration.milliseconds(10)
-    /// How long until a kill that has not ended it is tried again.
+    /// The time after which SIGKILL is sent again if the program has not ended.
     static let killInterval = Duration.seconds(1)
 
     enum RequestID {
@@ -57,7 +58,7 @@ final class CoreProgram: Sendable {
         var isAnswering = false
         var overload = Overload()
         var refusals: Allowance
-        /// The handlers of the answers to the requests to the program, by request.
+        /// The handlers for the program's answers, by the id of the request.
         var asked: [Int64: Hearing] = [:]
         var nextID = RequestID.first
         var tasks: [Int: Task<Void, Never>] = [:]
@@ -73,7 +74,8 @@ final class CoreProgram: Sendable {
         /// The problem that arose after the program was told to stop, as text for users.
         var problemInStop: String?
         var isInputClosed = false
-        /// Why it cannot run as a core any more; nil while it, or a process that it has started, runs.
+        /// Why the program cannot run as a core any more; nil while the program, or a process that it has started,
+        /// runs.
         var end: CommandCoreError?
 
         var mayRead: Bool {
@@ -196,7 +198,7 @@ final class CoreProgram: Sendable {
         return isAsked
     }
 
-    /// Waits until it cannot run as a core any more.
+    /// Waits until the program cannot run as a core any more.
     ///
     /// - Throws: The reason, always; `CancellationError`.
     func untilEnd() async throws {

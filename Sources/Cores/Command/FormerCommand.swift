@@ -4,11 +4,12 @@ internal import Platform
 /// The commands of `exclusive` and the programs of cores that ran in a group before. A command that has outlived its
 /// participant must end before the next one begins.
 ///
-/// The kernel ends a command with the sharedcore that ran it. But it reports the end of that sharedcore first, and
-/// kills the command after that. It does not kill a program that has another user's rights or has removed the tie.
-/// While the command's sharedcore lives, even if it is stopped, the command is not killed: the command of a frozen Main
-/// continues (contract C6). Its note stays, so that it is checked again when that sharedcore has ended. The program of
-/// a core from an ended epoch is ended in any case.
+/// The kernel ends a command with the sharedcore that ran it. But other processes see the end of that sharedcore before
+/// the kernel has killed the command. And the kernel does not kill a program that has another user's rights or has
+/// reset its parent-death signal. While the command's sharedcore lives, even if it is stopped, the command is not
+/// killed: the command of a frozen Main continues (contract C6). The note about such a command stays, so that the
+/// command is checked again when its sharedcore has ended. The program of a core from an ended epoch is killed in any
+/// case.
 package enum FormerCommand {
     /// Selects the notes, one for each command that is not known to have ended.
     private static let notes: KeyPrefix = ".sharedcore/exclusive/"
@@ -53,7 +54,7 @@ package enum FormerCommand {
     ) async throws(SharedCoreError) {
         var transaction = Transaction()
         for key in ended { transaction.delete(key) }
-        // A child that was not reaped yet is always visible.
+        // The child has not been reaped, so its identity can be read.
         let process = pid.flatMap { ProcessIdentity(of: $0) }
         if pid == nil || process != nil {
             let own = ProcessIdentity.current
@@ -91,7 +92,7 @@ package enum FormerCommand {
         case gone
         /// Its sharedcore lives.
         case owned
-        /// The process cannot be seen from here, but may run.
+        /// The process is not visible in this container or namespace, but may run.
         case unseen
     }
 
@@ -143,12 +144,12 @@ package enum FormerCommand {
         }
         guard !handle.hasEnded else { return absent }
         if !isOver, lives(mark.parent, in: namespace) { return .owned }
-        // A record can name any process: one of another user is not this command, or has to be ended by that user.
+        // A note can name any process. A process of another user is not this command, or only that user can end it.
         if let user = handle.user, !handle.isOfOwnUser {
             throw stillRuns(command, "still runs as user \(user): end it first")
         }
-        // The record does not prove either that the process is this command. The mark in the process's environment
-        // does, unless the process has changed its environment.
+        // The note alone does not prove that the process is this command. The mark in the process's environment proves
+        // it, unless the process has changed its environment.
         guard handle.isOfOwnUser, LaunchMark(of: command.pid, as: role, in: namespace) == mark else {
             guard await hasEnded(handle) else {
                 throw stillRuns(command, "still runs and does not say whose command it is: end it first")
@@ -171,7 +172,7 @@ package enum FormerCommand {
 
     private static func lives(_ owner: ProcessIdentity, in namespace: UInt64) -> Bool {
         let seen = ProcessIdentity.seen(pid: owner.pid, startTime: owner.startTime, in: namespace)
-        // A killed process releases its session before it has ended completely.
+        // The session may have ended before the killed process has ended completely, so check the process.
         return seen.map { !$0.isExiting } ?? false
     }
 

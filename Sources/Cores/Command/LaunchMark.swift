@@ -53,7 +53,8 @@ package struct LaunchMark: Hashable, Sendable {
         return nil
     }
 
-    /// More than Linux lets an environment have: 6 MiB with the arguments, and 2 MiB unless its stack may be larger (execve(2)).
+    /// The maximum number of bytes to read. It is more than Linux allows for an environment: 6 MiB with the arguments,
+    /// or 2 MiB with the usual stack limit (execve(2)).
     private static let environmentByteCount = 8 << 20
     private static let pieceByteCount = 64 << 10
 
@@ -117,10 +118,10 @@ package enum MarkedProcesses {
     ) -> [ProcessHandle] {
         for _ in 0..<searchCount {
             var hasMissed = false
-            // The newest first, which are the likeliest to end soon.
+            // Check the newest processes first, because they are the most likely to end soon.
             let numbers = ((try? Directory(path: "/proc").names()) ?? []).compactMap { Int32($0) }.sorted(by: >)
             let found = numbers.compactMap { pid in
-                // Opened before it is checked, so that the signal goes to the process that was checked.
+                // Open the process before the check, so that the signal goes to the process that was checked.
                 if let identity = ProcessIdentity(of: pid), let handle = try? ProcessHandle(identity),
                     handle.isOfOwnUser, let mark = LaunchMark(of: pid, as: role, in: namespace),
                     isMeant(identity, mark), !handle.hasEnded
@@ -145,7 +146,7 @@ package enum MarkedProcesses {
     package static func end(timeout: Duration? = nil, found find: () -> [ProcessHandle]) -> Ending {
         let deadline = timeout.map { ContinuousClock.now + $0 }
         var ended: Set<ProcessIdentity> = []
-        // Repeated until none is left, because a process may have started another one in the meantime.
+        // Repeat until no process is left, because one may have started another meanwhile.
         while true {
             let left = find()
             if left.isEmpty { return Ending(count: ended.count, isComplete: true) }

@@ -25,8 +25,8 @@ final class OpenCalls: Sendable {
         let call = try await context.begin(call: description, in: state)
         let commands = try await call.commands()
         let task = Task { await hear(commands, of: call.id, by: program) }
-        // An earlier entry belongs to the same call, or to one that has ended. The commands that it has taken are not
-        // taken again.
+        // An earlier entry with this id belongs to the same call, or to a call that has ended. Its commands are ended,
+        // and no command is taken twice.
         let former = entries.withLock {
             $0.updateValue(Entry(call: call, commands: commands, task: task), forKey: call.id)
         }
@@ -46,7 +46,8 @@ final class OpenCalls: Sendable {
                 try await entry.call.change(media: media)
             }
         } catch {
-            // The call has ended, or another core owns and this one is about to stop.
+            // The guard has failed because the call has ended, or because another core owns and this one is about to
+            // stop.
             if error.code == .guardFailed { await forget(entry) }
             throw error
         }

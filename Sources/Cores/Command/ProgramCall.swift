@@ -5,7 +5,8 @@ internal import ProgramOutput
 /// The parameters of a request. Unknown members are ignored, and a member that is null counts as missing.
 struct Parameters {
     private let object: JSONObject
-    /// True if the program printed the texts exactly so: without unpaired surrogates.
+    /// True if the decoded texts are exactly those that the program printed. False if they contained an unpaired
+    /// surrogate, which is decoded as U+FFFD.
     private let isExact: Bool
 
     init(_ value: JSONValue?, isExact: Bool = true) throws(Refusal) {
@@ -121,7 +122,7 @@ struct Parameters {
 
     /// Returns a duration in whole milliseconds; nil if the member is missing.
     func milliseconds(_ name: String) throws(Refusal) -> Duration? {
-        // A hundred years, so that no sum of two leaves 64 bits of nanoseconds.
+        // At most a hundred years, so that the sum of two durations in nanoseconds fits into 64 bits.
         try milliseconds(name, in: 0...3_153_600_000_000)
     }
 

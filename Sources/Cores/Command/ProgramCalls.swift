@@ -76,7 +76,7 @@ final class ProgramCalls: Sendable {
                 throw SharedCoreError(
                     .guardFailed, "The activity belongs to a call, and ends only with it.", at: "activity")
             }
-            // Ending an activity that has ended does nothing.
+            // An unknown activity has ended already, so there is nothing to do.
             guard let activity = activities.withLock({ $0[key] }) else { return [:] }
             try await activity.end()
             activities.withLock { $0[key] = nil }

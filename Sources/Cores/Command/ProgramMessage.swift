@@ -45,7 +45,7 @@ enum ProgramMessage {
         }
     }
 
-    /// How much of a wrong line people are shown.
+    /// How many bytes of an invalid line an error message shows.
     private static let shownByteCount = 80
 
     static func malformed(_ line: some Collection<UInt8>) -> CommandCoreError {
@@ -82,7 +82,8 @@ struct ProgramRequest: Sendable {
     let id: JSONValue
     let method: String
     let parameters: JSONValue?
-    /// True if the program printed the request's texts exactly so: without unpaired surrogates.
+    /// True if the decoded texts are exactly those that the program printed. False if they contained an unpaired
+    /// surrogate.
     let isExact: Bool
     /// A name that an object of the parameters contains twice; nil if there is none.
     let repeatedName: String?
@@ -99,7 +100,7 @@ struct Refusal: Error, Hashable, Sendable {
     var code: String?
 
     init(_ error: SharedCoreError) {
-        // The same number as for a fault that is found in the parameters here.
+        // An invalid argument has the same number as a parameter that the core itself refuses.
         number = error.code == .invalidArgument ? -32602 : -32000
         message = error.message
         code = "\(error.code)"

@@ -8,7 +8,7 @@ struct CollectionPace: Sendable {
     let idle: Duration
     /// The wait when there is nothing to do and arrivals are not reported.
     let unwatched = Duration.milliseconds(250)
-    /// While messages wait in their files for a participant, or for space in the group.
+    /// The wait while messages stay in their files until a participant waits for them or the group has space.
     let held = Duration.milliseconds(250)
 
     init(role: SessionRole) {

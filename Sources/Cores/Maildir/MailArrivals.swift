@@ -95,7 +95,7 @@ package final class MailArrivals: Sendable {
             look.known.insert(mark)
             return false
         }
-        // Read last: a message that a core moves in between is in the one or in the other.
+        // Read `cur` after `new`, so that a message that a core moves in between is found in one of them.
         let cur = try maildir.inCur.arrivals(limit: Self.listLimit) { name in
             guard name.isKept else { return false }
             let mark = name.mark
@@ -171,7 +171,7 @@ package final class MailArrivals: Sendable {
             look.isUnfinished = true
             return false
         case .nothing:
-            // A core was first: the next read finds it in the other folder.
+            // A core has moved the message meanwhile. The next read finds it in the other folder.
             look.isUnfinished = true
             return true
         case .other: return true

@@ -71,7 +71,7 @@ struct MailAttempts {
             let uncounted = names.filter { !record.marks.contains($0) }
             if uncounted.isEmpty { continue }
             record.count += uncounted.count
-            // `limit` marks suffice: a message that was counted so often is set aside and not read again.
+            // Keep ``limit`` marks at most: a message that was counted so often is set aside and not read again.
             record.marks = Array(names.prefix(Self.limit))
             records[part] = record
             changes.put(try Key(Self.path + part), record.encoded)

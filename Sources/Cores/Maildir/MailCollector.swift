@@ -49,7 +49,7 @@ struct MailCollector {
 
     /// An upper bound of a record's size beside the content of its message.
     private static let recordByteCount = 1_024
-    /// How many failures end a round: if nothing can be stored, trying the rest would only take time.
+    /// A round ends after this many failures: if nothing can be stored, it is useless to try the remaining messages.
     private static let troublesPerRound = 32
     /// How many files without an identifier are reported in one round. More are counted: each report is an entry of the
     /// group, and costs as much as a message.
@@ -61,7 +61,7 @@ struct MailCollector {
 
     /// The result of a round over the folder, or of one message of it.
     private enum Outcome {
-        /// All is done that can be done.
+        /// Nothing is left to do before the next arrival.
         case settled
         /// There is more to do at once.
         case more
@@ -174,7 +174,7 @@ struct MailCollector {
         let names = look.arrivals.messages
         let waiting = Set(held.keys)
         let empty = await thread.run { [source] in
-            // The first ones are reported one by one.
+            // Report only the first ones individually.
             Set(
                 source.setAsideEmpty(
                     names.dropFirst(Self.reportsPerRound).filter { !waiting.contains($0) }, in: look.maildir))
@@ -221,7 +221,7 @@ struct MailCollector {
                 if troubles == 0, round != .unfinished { round = .held }
             case .unfinished: if troubles == 0 { round = .unfinished }
             case .trouble:
-                // The other messages may be accepted: the failure may be in this one alone.
+                // Continue with the other messages, because the failure may concern only this one.
                 round = .trouble
                 troubles += 1
                 if troubles == Self.troublesPerRound { return .trouble }
@@ -394,8 +394,8 @@ struct MailCollector {
                     try await context.deliver(InboxMessage(callID: callID, content: .nothingToShow))
                 }
             } catch {
-                // An identifier that fits into no record can have no mark, now or later, and no participant can wait
-                // for it.
+                // The identifier is too long for any record. No participant can wait for it, so the message needs no
+                // mark.
                 guard error.code == .limitExceeded else { return try await trouble(storing: name, error) }
             }
         }

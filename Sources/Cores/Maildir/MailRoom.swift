@@ -4,9 +4,9 @@ package import CoreAPI
 /// The limits on mail in a group. Each process of the group has its content in memory, so the stored part of a flood
 /// must be small compared with `executor.memory`.
 package enum MailRoom {
-    /// If the content takes an eighth of the memory, a Main's core takes only one message each second for which no
-    /// participant waits. From a quarter on, the host announces only one each second. No message is lost: the others
-    /// stay in their files.
+    /// If the content takes an eighth of the memory limit, a Main's core takes messages for which no participant waits
+    /// only once a second. If it takes a quarter, the host announces only one message a second. No message is lost,
+    /// because the others stay in their files.
     package static let takenPart = 8
     package static let announcedPart = 4
     /// The interval between two such messages. So a group that is large for another reason still gets its mail.

@@ -97,7 +97,7 @@ public final class MaildirCore: Core {
         do {
             try await collector.run()
         } catch let error as SharedCoreError where error.code == .cancelled && Task.isCancelled {
-            // The core was told to end during a delivery that did not take place.
+            // The core was told to stop, and the message was not delivered. It stays in `new` for the next core.
         }
     }
 

@@ -34,7 +34,7 @@ final class ArrivalSignal: Sendable {
                 state.watch = number
                 state.failure = nil
             } catch {
-                // The folder is open, so the absent file is the path in /proc by which the watch names it.
+                // The folder is open, so the missing file is the path in /proc through which the watch is added.
                 guard state.events == nil || error.exhausted != nil || error.isAbsent else { throw error }
                 state.failure = error
             }

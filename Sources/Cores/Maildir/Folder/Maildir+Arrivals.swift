@@ -51,7 +51,7 @@ extension Maildir {
     }
 
     private func isFile(_ name: FileName, kind: FileKind?) -> Bool {
-        // Some file systems do not return the kind with the name.
+        // Read the status if the file system does not return the kind together with the name.
         (kind ?? (try? status(of: name))?.kind) == .regular
     }
 
@@ -67,7 +67,7 @@ extension Maildir {
         case beingWritten
         /// Not a regular file, such as a link or a pipe. It was not opened.
         case other
-        /// No file: another process was first.
+        /// No file: another process has moved or removed it.
         case nothing
     }
 
@@ -88,7 +88,7 @@ extension Maildir {
             Result { () throws(SystemCallError) in try new.open(name) }
         }.get()
         let status = try file.status()
-        // Between the two calls it may have been exchanged.
+        // The file may have been replaced between the two calls.
         guard status.isRegularFile else { return .other }
         return isBeingWritten(file, modified: found.modifiedSeconds) ? .beingWritten : .file(file, status)
     }
@@ -97,7 +97,7 @@ extension Maildir {
         "\(new.path)/\(name)"
     }
 
-    /// Returns whether a copy of the file is still on its way. A program that follows the rules of Maildir moves a
+    /// Returns true if a process may still be writing the file. A program that follows the rules of Maildir moves a
     /// complete file in, but users also copy files there.
     private func isBeingWritten(_ file: OpenFile, modified: Int) -> Bool {
         if let isWritten = try? file.hasWriters() { return isWritten }

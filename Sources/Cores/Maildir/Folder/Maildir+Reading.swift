@@ -4,10 +4,10 @@ internal import Platform
 /// The marks of messages that are being read: a symbolic link in `tmp` for each process that reads. Its name identifies
 /// the process, `sharedcore-reading-PID-START-TIME-NAMESPACE`, and its target is the name of the message's file.
 ///
-/// The mark exists only while the message is read. If a new core finds a mark, its process ended while it read the
-/// message, or it lives and is another core that reads the folder. A link is created and removed in one system call
-/// each. A commit to the group would take a hundred times as long, and if the process were killed during the commit,
-/// the message would be blamed.
+/// The mark exists only while the message is read. If a new core finds a mark, then either the mark's process has ended
+/// during the read, or it lives and is another core that reads the folder. A link is created and removed in one system
+/// call each. A commit to the group would take a hundred times as long, and if the process were killed during the
+/// commit, the message would be blamed.
 extension Maildir {
     /// The beginning of each mark's name.
     private static let markPrefix = Array("sharedcore-reading".utf8)
@@ -32,7 +32,7 @@ extension Maildir {
         FileName(markPrefix + Array("-\(process.pid)-\(process.startTime)-\(namespace)".utf8))
     }
 
-    /// A mark that no living process has.
+    /// A mark of a process that has ended.
     struct LeftMark: Sendable {
         let name: FileName
         /// The message that the process was reading when it ended.

@@ -1,5 +1,5 @@
-/// The two parameters of a content type that decide how a part is read. They are not passed to GMime, which would
-/// decode each value with any character set that it names.
+/// The two parameters of a content type that decide how a part is read. They are not passed to GMime: a value may name
+/// any character set, and GMime would decode it with that.
 ///
 /// They contain only ASCII, so the values are read as bytes. Reads the parameters of mail programs as GMime does: a
 /// value without quotes ends with the semicolon.

@@ -26,7 +26,7 @@ struct MailContent {
 struct MailContents {
     /// The goal of the search.
     enum Goal {
-        /// The text to show: the plainest one of alternatives, the first one of anything else.
+        /// The text to show: of alternatives the plainest one, of other multiparts the first one.
         case text
         /// The first part of a content type.
         case document(String)
@@ -175,7 +175,7 @@ struct MailContents {
         guard !levels.isEmpty, line.bytes.starts(with: "--".utf8) else { return nil }
         var count = line.bytes.count
         while count > 0, MailText.isSpace(line.bytes[count - 1]) { count -= 1 }
-        // A file may have millions of such lines, and a hundred levels.
+        // Compare without allocations: a file may have millions of such lines, and a hundred levels.
         var level = levels.count
         while level > 0 {
             level -= 1

@@ -17,9 +17,9 @@ struct MailLimits: Hashable, Sendable {
     /// The maximum number of bytes of a text before its line ends are converted to one byte each.
     var decodedByteCount: Int { textByteCount * 2 }
 
-    /// The part of the memory of a process that a text may have.
+    /// The largest text has at most this fraction of the process's memory limit: one 24th.
     static let textPart = 24
-    /// The same where the process has all values of the group in its memory as well.
+    /// The fraction if the process also has all values of the group in its memory: one 32nd.
     static let residentTextPart = 32
 
     init() {}

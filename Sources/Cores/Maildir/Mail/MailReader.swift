@@ -1,7 +1,7 @@
 internal import Coordination
 internal import Platform
 
-/// Reads a file as a message, with everything decoded for people.
+/// Reads a file as a message, and decodes its texts for users.
 struct MailReader: Sendable {
     let library: MimeLibrary
     var limits: MailLimits
