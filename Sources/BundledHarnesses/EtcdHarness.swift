@@ -4,7 +4,7 @@
     package import EtcdBackend
     internal import Platform
 
-    /// Tries groups on a cluster, under a prefix of their own.
+    /// Runs the cases on groups of an etcd cluster, under a separate prefix.
     package struct EtcdHarness: ConformanceHarness {
         package let name: String
         package let peer: PeerProgram?
@@ -36,7 +36,8 @@
 
         fileprivate static let prefix = "/sharedcore-conformance"
 
-        /// The cases stop participants for a long time; Scripts/try-etcd tests leases that end.
+        /// The lease is long, because the cases stop participants for a long time. Scripts/try-etcd tests leases that
+        /// end.
         fileprivate static let lease = Duration.seconds(600)
     }
 

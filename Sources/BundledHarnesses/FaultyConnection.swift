@@ -23,7 +23,7 @@ package final class FaultyConnection: Sendable {
             var passage = Passage(listener: listener, server: server, changed: changed)
             while let fault = self?.fault.withLock({ $0 }), !fault.isOver {
                 passage.wait(isCut: fault.isCut)
-                // Under the lock: when `cut` has returned, nothing passes.
+                // Pass bytes on under the lock, so that no byte passes after `cut` has returned.
                 self?.fault.withLock { if !$0.isCut { passage.pass(delay: $0.delay) } }
             }
         }
@@ -116,7 +116,7 @@ private struct Passage {
         changed.clear()
     }
 
-    /// Passes on what is there, and waits for nothing.
+    /// Passes on all bytes that are available now. Does not block.
     mutating func pass(delay: Duration) {
         while let connection = try? listener.accept() {
             // If the server does not exist, the connection ends.

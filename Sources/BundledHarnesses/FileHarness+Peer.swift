@@ -101,7 +101,7 @@ extension FileHarness {
     /// Starts an unrelated program, and returns its process id when it runs.
     ///
     /// `popen` starts it: it passes on every descriptor that is not closed on exec, which ``StartedProgram`` does not.
-    /// By the time that the program writes, the kernel has closed those that are.
+    /// When the program writes its line, the kernel has closed all descriptors that are closed on exec.
     private static func startProgram() throws(SharedCoreError) -> String {
         // The output is not closed, because pclose(3) would wait for the end of the program.
         guard let output = popen("echo $$ && exec sleep 600 < /dev/null > /dev/null", "r") else {

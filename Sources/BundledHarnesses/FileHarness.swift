@@ -3,7 +3,7 @@ package import CoreAPITesting
 internal import FileNotifyBackend
 internal import Platform
 
-/// Tries groups in directories.
+/// Runs the cases on groups in files, each in its own directory.
 package struct FileHarness: ConformanceHarness {
     package let name: String
     package let peer: PeerProgram?

@@ -3,7 +3,7 @@ package import CoreAPITesting
 internal import InMemoryBackend
 internal import Platform
 
-/// Tries groups in this process's memory.
+/// Runs the cases on groups in the memory of this process.
 package struct MemoryHarness: ConformanceHarness {
     package let name = "memory"
 

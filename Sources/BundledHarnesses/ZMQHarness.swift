@@ -116,7 +116,7 @@
                     try CurveClientKeys(own: clientPair, hub: hubPair.publicKey)
                 )
             }
-            // The cases stop participants for a long time; ZMQTests tests leases that end.
+            // The lease is long, because the cases stop participants for a long time. ZMQTests tests leases that end.
             let options = HubOptions(
                 group: name, storage: hub, endpoints: [endpoint], keys: keys?.hub, lease: .seconds(600))
             return ZMQTestGroup(
@@ -233,7 +233,7 @@
                     openTimeout: ZMQHarness.timeout, requestTimeout: ZMQHarness.timeout, keys: keys))
         }
 
-        /// No hub outlives a run of the machine, which a case may play.
+        /// Restarts the hub if a case has simulated a restart of the machine, because a hub ends with its machine.
         private func restartWithMachine() async throws(SharedCoreError) {
             let bootID = settings.clock?.bootID
             let old = running.withLock { $0.bootID == bootID ? nil : $0.hub }
@@ -255,7 +255,7 @@
     }
 
     extension FaultyConnection {
-        /// Lays connections that can fail to a hub's two sockets.
+        /// Makes two connections that can be cut and delayed, to the two sockets of a hub.
         ///
         /// - Returns: The endpoint at which the hub is reached through them.
         static func toHub(
@@ -285,7 +285,7 @@
         private let process = Mutex<ChildProcess?>(nil)
 
         private var endpoint: HubEndpoint { .ipc(path: parent + "/hub") }
-        /// The place of the group's directory, perhaps a file system.
+        /// The directory that contains the group's directory. A file system of limited size may be mounted there.
         private var disk: String { parent + "/disk" }
 
         init(_ program: PeerProgram, in parent: String, isSmall: Bool, settings: GroupSettings) async throws {
@@ -349,7 +349,8 @@
 
         func emptyServer() async throws { try OpenFile(path: fillerOfHub, .create).truncate(to: 0) }
 
-        /// The filler's path from here: the file system is seen by the hub alone.
+        /// The path of the file that fills the disk, through /proc: only the hub's mount namespace contains the file
+        /// system.
         private var fillerOfHub: String { "/proc/\(process.withLock { $0?.pid ?? 0 })/root" + disk + "/filler" }
 
         func remove() async {
@@ -376,7 +377,7 @@
             guard let first = words.first else {
                 throw SharedCoreError(.invalidArgument, "The address names no endpoint.", at: "address")
             }
-            // Before the path is parsed: a key may begin with a slash too.
+            // Parse the keys before the path, because a key may begin with a slash too.
             if words.count >= 3 {
                 options.keys = try CurveClientKeys(own: CurveKeyPair(secretKey: words[1]), hub: words[2])
                 words.removeSubrange(1...2)

@@ -28,14 +28,14 @@ public protocol ConformanceHarness: Sendable {
     /// the cases that need them are skipped.
     var failPoints: FailPointSet { get }
 
-    /// The reason why a process of this backend must not be stopped at a random moment, for example because it may then
-    /// hold the lock of a database, or because the stop is detected only at the end of a long lease; nil if it may be
-    /// stopped. If not, the cases that stop a Main or an Executor are skipped.
+    /// Nil if a process of this backend may be stopped at a random moment. Otherwise the reason why not: for example,
+    /// the process may hold the lock of a database, or the stop is detected only at the end of a long lease. The cases
+    /// that stop a Main or an Executor are then skipped.
     var stopLimitation: HarnessLimitation? { get }
 
-    /// Features that the backend does not promise, because a process other than a participant could break them, but
-    /// that the cases test: no case stops or kills that process. Empty by default. The cases also check that the
-    /// backend refuses a caller that requires them.
+    /// Features that the cases test although the backend does not promise them: only the end or stop of a process that
+    /// is no participant, such as a hub, would break them, and no case does that. Empty by default. The cases also
+    /// check that the backend refuses a caller that requires them.
     var promisesOfParticipants: Set<Capability> { get }
 
     /// The cost of a commit; ``CommitCost/low`` by default.
@@ -77,7 +77,7 @@ public protocol ConformanceGroup: Sendable {
     /// the behaviour of such a handle). May wait, for example for a server that ends the lease.
     func simulateKill(of handle: any SharedGroup) async throws
 
-    /// Holds a handle up as a stop of its process would.
+    /// Stops a handle as a stop of its process would: its calls and watches wait.
     func simulateStop(of handle: any SharedGroup) async throws
 
     /// Continues a handle that was stopped.
@@ -209,7 +209,7 @@ public enum CommitCost: Hashable, Sendable {
     case high
 }
 
-/// Something that a case needs and that this machine, this build or this harness cannot do.
+/// The reason why a case cannot run on this machine, in this build or with this harness.
 public struct HarnessLimitation: Error, CustomStringConvertible {
     /// Why not, for people.
     public let reason: String

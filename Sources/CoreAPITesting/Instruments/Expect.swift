@@ -1,7 +1,7 @@
 package import CoreAPI
 
-// Never inlined: cases are long asynchronous functions, and the optimizer copies the whole of one at each `await` in
-// it.
+// The checks are never inlined: cases are long asynchronous functions, which the optimizer would otherwise copy at each
+// `await`.
 
 /// Ends the case unless a condition holds.
 ///

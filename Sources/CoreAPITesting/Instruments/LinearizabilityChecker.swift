@@ -1,7 +1,7 @@
 internal import CoreAPI
 internal import Synchronization
 
-/// Calls a store and writes down its results, for ``LinearizabilityChecker``.
+/// Calls a store and records the results for the ``LinearizabilityChecker``.
 final class HistoryRecorder: Sendable {
     private let moment = Atomic(0)
     private let lastToken = Atomic(0)

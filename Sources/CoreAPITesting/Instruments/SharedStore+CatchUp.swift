@@ -4,8 +4,8 @@ extension SharedStore {
     /// Makes the next reads of this handle reflect every commit that has returned anywhere, also on a backend that does
     /// not promise it for reads (contract S4).
     ///
-    /// There, an empty transaction gets its place in the order: no later read of this handle is older. A backend that
-    /// promises linearizable reads is tried without this help.
+    /// On such a backend this commits an empty transaction: no later read of this handle is older than that commit. On
+    /// a backend that promises linearizable reads this does nothing, so that the cases test the promise.
     func catchUp() async throws {
         guard !capabilities.features.contains(.linearizableReads) else { return }
         _ = try await commit(Transaction())

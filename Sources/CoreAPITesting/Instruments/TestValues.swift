@@ -33,7 +33,7 @@ enum RandomTransaction {
     }
 }
 
-/// Keys with which stores have had trouble. Here they are only bytes.
+/// Keys that other stores treat specially. In this store they have no meaning beyond their bytes.
 enum HostileKeys {
     static let all: [String] =
         paths + escapes + controls + letters + [String(repeating: "k", count: 512), String(repeating: "😀", count: 128)]

@@ -87,7 +87,7 @@ enum PeerMailboxes {
             do throws(SharedCoreError) {
                 _ = try await group.commit(transaction)
             } catch {
-                // Not an error if another consumer has the take by now.
+                // It is no error if another consumer has taken the parcel meanwhile.
                 if error.guardFailure?.condition == .absent(done) {
                     try await group.put(Key("twice/\(parcel.sender)/\(parcel.number)"), [])
                 }
@@ -96,7 +96,7 @@ enum PeerMailboxes {
     }
 }
 
-/// Interrupts the process every millisecond, so that system calls which can be interrupted are.
+/// Sends this process a signal every millisecond, so that its system calls are interrupted.
 enum SignalStorm {
     private static let counter = Atomic(0)
 
@@ -109,8 +109,8 @@ enum SignalStorm {
         action.sa_flags = 0
         action.__sigaction_handler.sa_handler = { _ in SignalStorm.counter.wrappingAdd(1, ordering: .relaxed) }
         sigaction(SIGALRM, &action, nil)
-        // In microseconds: the first, then each. Not `setitimer`: Swift 6.3 loses the members of its argument's type in
-        // release builds.
+        // The first signal after 1,000 µs, then one every 1,000 µs. `setitimer` cannot be used: in release builds Swift
+        // 6.3 loses the members of its argument's type.
         ualarm(1_000, 1_000)
     }
 }

@@ -93,7 +93,7 @@ package final class Peer: Sendable {
 
     // MARK: - Its end
 
-    /// How it ended, with the last lines of its standard error.
+    /// How the peer ended, with the last lines of its standard error.
     private var end: String {
         get async {
             let errors = process.errorText(upTo: 2000).split(separator: "\n").suffix(10).joined(separator: " | ")
@@ -101,7 +101,7 @@ package final class Peer: Sendable {
         }
     }
 
-    /// Sends it a signal. Does nothing if its end was awaited.
+    /// Sends the peer a signal. Does nothing after ``ended(timeout:)`` or another wait has reaped it.
     package func signal(_ signal: ProcessSignal) { process.signal(signal) }
 
     /// Kills it, unless it has ended, and waits until it has ended.
@@ -120,7 +120,7 @@ package final class Peer: Sendable {
     /// Kills it without reaping it: it stays a zombie until the last reference is released.
     package func becomesZombie(timeout: Duration = TestTimeout.usual) async throws {
         process.killLeavingZombie()
-        // Its first thread may be a zombie before the others have ended.
+        // The main thread may be a zombie while other threads still run.
         try await eventually("the peer \(pid) ends", timeout: timeout) { process.identity.liveness == .dead }
     }
 }

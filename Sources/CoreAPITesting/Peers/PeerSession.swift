@@ -147,7 +147,8 @@ final class PeerSession: Sendable {
             let value = [UInt8](repeating: 7, count: number(arguments, 0))
             for index in 0..<1_000_000 {
                 do throws(SharedCoreError) {
-                    // A separate key for each size: a small value in place of a larger one would free space.
+                    // Use separate keys for each size, because replacing a larger value by a small one would free
+                    // space.
                     try await group.put(Key("full/\(value.count)/\(index)"), value)
                 } catch {
                     return "\(error.code) \(index)"
@@ -357,7 +358,8 @@ final class PeerSession: Sendable {
         }
     }
 
-    /// Forks without an exec. Swift hides fork(2), because a child is not safe; this child only waits to be killed.
+    /// Forks without an exec. Swift does not import fork(2), because a forked child is not safe. This child only waits
+    /// until it is killed.
     private func child() throws(SharedCoreError) -> Int32 {
         typealias Fork = @convention(c) () -> Int32
         guard let address = dlsym(nil, "fork") else {

@@ -37,7 +37,7 @@ package final class CaseContext: Sendable {
         notes.update { $0.append(line) }
     }
 
-    /// The conditions of the run that differ from the title of the case.
+    /// Remarks on conditions of the run that differ from the case's title, such as a smaller number.
     var remarks: [String] { ranWith.value }
 
     /// Returns one of two numbers, by the cost of a commit. The result of the case has a remark if it is the one for
@@ -108,7 +108,7 @@ extension CaseContext {
     }
 }
 
-/// A failure of a case that tries several places.
+/// A failure of a case at one of several fail points, with the name of the fail point.
 private struct FailureAtPlace: Error, CustomStringConvertible {
     let place: String
     let cause: any Error

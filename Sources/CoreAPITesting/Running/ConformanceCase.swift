@@ -11,8 +11,8 @@ public struct ConformanceCase: Hashable, Sendable, Identifiable, CustomStringCon
     public let id: String
     /// The rule, as a sentence.
     public let title: String
-    /// The promises that the case is about. On a backend that does not make them, the case checks that a caller that
-    /// requires them is refused.
+    /// The capabilities that the case tests. On a backend that does not promise them, the case only checks that the
+    /// backend refuses a caller that requires them.
     public let promises: Set<Capability>
     /// The failure that a commit must survive on the backend, for a case about a group that all participants have left.
     public let durability: Durability?
@@ -137,7 +137,7 @@ extension ConformanceCase {
         } catch {
             outcome = .failed("\(error)" + context.report(seed: seed))
         }
-        // Ending the groups may hang as well if the backend is broken.
+        // Limit the time for ending the groups too, because a faulty backend may hang there.
         do { try await withTimeout(TestTimeout.usual, "the groups of the case end") { await context.end() } } catch {}
         return CaseResult(
             conformanceCase: self, outcome: outcome, remarks: context.remarks, duration: began.duration(to: clock.now),

@@ -44,7 +44,7 @@ package final class TestGroup: Sendable {
         for handle in open { await handle.close() }
     }
 
-    /// Forgets the handles that were opened here, so that the case alone holds them.
+    /// Releases the references to the opened handles, so that only the case has references to them.
     package func letGo() {
         handles.update { $0 = [] }
     }
@@ -52,13 +52,13 @@ package final class TestGroup: Sendable {
     /// Ends a handle as the death of its process would.
     package func kill(_ handle: any SharedGroup) async throws { try await group.simulateKill(of: handle) }
 
-    /// Holds a handle up as a stop of its process would.
+    /// Stops a handle as a stop of its process would.
     package func stop(_ handle: any SharedGroup) async throws { try await group.simulateStop(of: handle) }
 
     /// Continues a handle.
     package func `continue`(_ handle: any SharedGroup) async throws { try await group.simulateContinue(of: handle) }
 
-    /// Holds up everything between a handle and the server.
+    /// Holds back all data between a handle and the server.
     package func cut(_ handle: any SharedGroup) async throws { try await group.cut(handle) }
 
     /// Delivers the data that was held back.

@@ -101,7 +101,7 @@ enum BatonBytesCases {
                     }
                 case .releasedWithoutOffer, .sessionEnded: break
                 }
-                // Another program may leave such a record. The bytes must not become available again.
+                // Another program may write such a record. It must not make the bytes available again.
                 try await second.write(epoch, state: 1)
                 try expect(
                     try await second.fetch(epoch, under: next), is: .bytes(nil), "the bytes of one that is \(end)")

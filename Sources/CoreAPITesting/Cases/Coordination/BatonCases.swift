@@ -143,8 +143,8 @@ enum BatonCases {
             let call = try expectSome(try await Calls(testCluster.observer).list().first, "the call")
             try expect(call.holder?.name, is: "executor", "its holder")
 
-            // Main's core fails to apply the bytes that it had fetched. Main then asks again, and the call moves by
-            // a second offer.
+            // The core of Main fails while it applies the bytes that it has fetched. Main then asks again, and the call
+            // moves with a second baton.
             try testCluster.server.open("apply")
             try await main.thaw()
             try expect(try await main.tell("started").hasPrefix("owns "), "Main owns when it can run")

@@ -38,7 +38,8 @@ enum BurstCases {
             let owner = try await testCluster.owningExecutor("owner", "hold-acknowledge=never", apart: true)
             let burst = try await testCluster.burst(of: size)
             try await testCluster.waits(size + 1)
-            // It stores its own message, and is killed before it has acknowledged it to the server.
+            // The core stores the message of its own Executor. The process is killed before the core has acknowledged
+            // the message to the server.
             try testCluster.receive("its-own")
             try await testCluster.stored("its-own")
             try await owner.kill()

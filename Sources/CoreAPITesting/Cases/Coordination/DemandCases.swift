@@ -32,7 +32,7 @@ enum DemandCases {
             try await testCluster.waits(2)
             try testCluster.receive("call-1")
             try expect(try await first.answer(), is: TestCluster.answer("call-1", from: .core), "what the first gets")
-            // Long after it would have stopped if no other Executor waited.
+            // Wait until long after the time at which the core would have stopped if no other Executor waited.
             let third = try await testCluster.executor("third")
             try await third.ask("call-3", timeout: .milliseconds(400))
             try expect(try await third.answer(), is: "failed timeout", "what the third hears")

@@ -52,7 +52,8 @@ enum FrozenHolderCases {
             }
             try await frozen.thaw()
             try expect(try await frozen.answer(), is: TestCluster.answer("call-1", from: .inbox), "its own call")
-            // Its call gets the message from the inbox, possibly before this session has seen that it is fenced.
+            // The call of the frozen Executor gets the message from the inbox, possibly before its participant has seen
+            // that it is fenced.
             try await eventually("it has seen that it is fenced") {
                 try await testCluster.entries().contains { $0.kind == .fenced }
             }

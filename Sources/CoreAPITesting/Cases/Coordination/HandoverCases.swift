@@ -19,7 +19,7 @@ enum HandoverCases {
             }
             let kinds = try await testCluster.entries().map(\.kind)
             try expect(!kinds.contains(.killed) && !kinds.contains(.tookOver), "nobody was killed or fenced: \(kinds)")
-            // Its process continues: Main's core serves the call that waits there, and a new one.
+            // The Executor's process continues: the core of Main serves the call that waits there, and a later one.
             try testCluster.receive("call-1", "call-2")
             try expect(
                 try await executor.answer(), is: TestCluster.answer("call-1", from: .inbox), "what it waited for")
@@ -92,7 +92,7 @@ enum HandoverCases {
             let executor = try await testCluster.executor("executor", "section=60000")
             try await executor.ask("call-1")
             try await testCluster.entersSection()
-            // The deadline alone would be over at once.
+            // With this hand-over timeout alone, the deadline would pass at once.
             let main = try await testCluster.main("main", "handover=1")
             try await main.tell("start")
             try await eventually("Main has asked") { try await testCluster.entries().contains { $0.kind == .asked } }

@@ -18,7 +18,7 @@ enum KilledHolderCases {
                     : try await testCluster.owningExecutor("first", waitingFor: "its-own", apart: true)
                 try await owner.kill()
                 for number in 1...3 {
-                    // No Executor waited when it was killed: this one only opens now.
+                    // No Executor waited when the holder was killed: this one opens the group only now.
                     let executor = try await testCluster.executor("executor-\(number)")
                     try testCluster.receive("call-\(number)")
                     try await executor.ask("call-\(number)")
@@ -36,7 +36,7 @@ enum KilledHolderCases {
         "C6e",
         "also where no death is noticed: a killed owner does not answer, so the next push and the next Main own"
     ) { context in
-        // A process that cannot be seen counts as one that is stopped.
+        // A process whose state cannot be seen counts as stopped, so the case cannot run here.
         if let limitation = context.harness.stopLimitation { throw limitation }
         try await context.withTestCluster { testCluster in
             let main = try await testCluster.owningMain("first", apart: true)

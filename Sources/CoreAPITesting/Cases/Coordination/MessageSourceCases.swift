@@ -32,7 +32,7 @@ enum MessageSourceCases {
             try testCluster.receive("call-1")
             try await testCluster.stored("call-1")
             let executor = try await testCluster.executor()
-            // The deadline has passed, so only a slow store may make it ask again.
+            // The deadline of the call has passed, so it can fail only if the store was slow. Ask again then.
             var answer = ""
             for number in 1...20 where answer != TestCluster.answer("call-1", from: .inbox) {
                 try await executor.ask("call-1", as: number, timeout: .zero)
@@ -124,7 +124,8 @@ enum MessageSourceCases {
             try await testCluster.stored("call-1")
             try expect(try testCluster.server.waiting().count, is: 1, "what the server has after the commit")
             try await main.kill()
-            // The core of a process whose death is only simulated must not pass here either.
+            // Open the gate at which the killed process's core waited. If the death is only simulated, the core must
+            // still not acknowledge the message.
             try testCluster.server.open("never")
 
             let executor = try await testCluster.executor()
@@ -133,7 +134,7 @@ enum MessageSourceCases {
                 try await executor.answer(), is: TestCluster.answer("call-1", from: .inbox), "what was committed")
             try expect(try await executor.tell("acknowledge 1"), is: "true", "its acknowledgement")
             try expect(try testCluster.server.waiting().count, is: 1, "what the server has still")
-            // The next core gets it again, a duplicate.
+            // The next core receives the same message again and finds that it is a duplicate.
             try await executor.ask("call-2", as: 2)
             try await eventually("the duplicate is acknowledged to the server") {
                 try testCluster.server.waiting().isEmpty

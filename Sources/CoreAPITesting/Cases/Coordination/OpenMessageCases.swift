@@ -129,7 +129,7 @@ enum OpenMessageCases {
             let executor = try await testCluster.executor()
             try await executor.ask("call-1", as: 1, sequence: "2")
             try await testCluster.waits(1)
-            // No call waits for the first message, and its core runs on for the second.
+            // No call waits for the first message. The core continues to run for the second one.
             try testCluster.receive("call-1", .text(from: "ann", to: "bob", text: "one"), sequence: "1")
             try await testCluster.stored("call-1")
             for _ in 1...2 {

@@ -53,8 +53,8 @@ enum OwnerCases {
                 let participants = try await together(6) { number in
                     try await testCluster.executor("executor-\(round)-\(number)", "linger=1")
                 }
-                // No core has a message for it, so it runs its own core or waits for another's. On a busy machine it
-                // takes longer until a participant owns.
+                // No core has a message for this call, so the Executor runs its own core or waits for another's. The
+                // timeout grows with each attempt, because on a busy machine it takes longer until a participant owns.
                 var timeout = Duration.milliseconds(300)
                 repeat {
                     let limit = timeout

@@ -149,7 +149,7 @@ enum RestCases {
         try await withSleeper(context, apart: false) { testCluster, main, holder, epoch in
             try await holder.tell("leave")
             try await ownsForItself(main, in: testCluster)
-            // Its core may be about to go on still.
+            // The core may still be resuming from the last rest, so try again.
             try await eventually("a rest without a holder is unavailable") {
                 try await main.tell("rest") == "failed unavailable"
             }

@@ -12,7 +12,7 @@ enum SupersededCases {
             let executor = try await testCluster.owningExecutor("executor", "hold-stop=stop,hold-acknowledge=never")
             try expect(try await executor.tell("write application/data before"), is: "written", "a write as the owner")
             _ = try await testCluster.owningMain("main", "handover=200,bound=200,fence")
-            // The core is still there: it hangs in its stop.
+            // The superseded core still runs, because it hangs in its `stop`.
             for round in 1...3 {
                 try expect(
                     try await executor.tell("write application/data late"), is: "guardFailed", "write \(round)")
@@ -30,7 +30,7 @@ enum SupersededCases {
         "C4b",
         "a superseded Executor learns of it within 250 ms of being able to run, without writing, and stops its core"
     ) { context in
-        // Other work of the machine can only make it seem slower, so the quickest of several counts.
+        // Other work on the machine can only lengthen a measured time, so the shortest of several counts.
         var delays: [Duration] = []
         while delays.count < 20, !delays.contains(where: { $0 <= .milliseconds(250) }) {
             try await context.withTestCluster(superseded: 0) { testCluster in

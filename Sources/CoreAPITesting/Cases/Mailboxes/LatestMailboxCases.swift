@@ -109,7 +109,7 @@ enum LatestMailboxCases {
                 try await all.hears(pending.count + 1)
                 try expect(one.heard.map(\.summary), is: latest + ["\(mark.number)"], "replay \(replay) of the last")
                 try expect(all.heard.map(\.summary), is: pending + ["\(mark.number)"], "replay \(replay) of a queue")
-                // The next round begins as this one did.
+                // Restore the state with which each round begins.
                 try await wormhole.send(Parcel(number: 3), to: .latest)
                 let taken = try await wormhole.read(.queue)
                 try await wormhole.clear(.queue)
@@ -157,7 +157,7 @@ enum LatestMailboxCases {
                 var random = context.random()
                 for try await event in slow {
                     limping.update { $0.append(event) }
-                    // It is slower than the sender at random moments.
+                    // The listener is slower than the sender at random moments.
                     if random.once(in: 50) { try await Task.sleep(for: .milliseconds(20)) }
                 }
             }

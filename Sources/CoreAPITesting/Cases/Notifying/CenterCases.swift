@@ -78,7 +78,7 @@ enum CenterCases {
             for state in 1...20 as ClosedRange<UInt64> { try await center.post("news", state: state) }
             try expect(token.resume(), "it was suspended twice")
             try await center.post("news", state: 21)
-            // A delivery would have come by now, if it were not held back.
+            // A delivery that is not suspended would have come by the time at which this post is delivered.
             let other = try await center.notifications(named: "news")
             try await center.post("news", state: 22)
             _ = try await withTimeout(TestTimeout.usual, "the post at another observer") { try await other.next() }

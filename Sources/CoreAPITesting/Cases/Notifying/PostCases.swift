@@ -150,7 +150,7 @@ enum PostCases {
                         _ = try await store.commit(Transaction(operations: states.map { .post("news", state: $0) }))
                         posted += postsInCommit
                     }
-                    // A post that is recorded at once gives no other task a turn.
+                    // Yield now and then, because a post that is recorded at once does not suspend this task.
                     if posted.isMultiple(of: 64) { await Task.yield() }
                 }
             }

@@ -130,14 +130,14 @@ enum HolderEndCases {
     }
 }
 
-/// How a process ends that holds something.
+/// The ways in which a process that holds an entry ends.
 enum HolderEnd: String, CaseIterable {
     case closed = "closed"
     case killed = "killed"
     case killedAndNotWaitedFor = "killed and not waited for"
     case killedWithAChildLeft = "killed with a child left"
 
-    /// Ends a process in this way.
+    /// Ends a peer in the way of this case.
     ///
     /// - Returns: The child that it has left. The caller must kill it.
     func happen(to peer: Peer) async throws -> ProcessHandle? {

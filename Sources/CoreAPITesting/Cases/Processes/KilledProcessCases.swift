@@ -78,7 +78,7 @@ enum KilledProcessCases {
                 try await store.catchUp()
                 let left = try await NumberedPair.read(under: prefix, byteCount: byteCount, in: store) ?? -1
                 try await store.put("next", text: "\(round)")
-                // Each answer was an acknowledgement. One more write may have been done without an answer.
+                // Each answer acknowledges a write. One more write may have taken effect without an answer.
                 let acknowledged = try await peer.lastAnswers().reduce(awaited) { $0 + ($1.hasPrefix("ok") ? 1 : 0) }
                 context.note("round \(round): \(acknowledged) acknowledged, number \(left) stands")
                 try expect(
@@ -121,6 +121,6 @@ enum KilledProcessCases {
         }
     }
 
-    /// The time within which a waiter without a deadline of its own notices an update without a wake-up.
+    /// The time within which a waiter notices an update whose wake-up was lost, if it has no deadline of its own.
     private static let convergence: Duration = .seconds(10)
 }

@@ -12,7 +12,7 @@ enum ServerFaultCases {
         Transaction(operations: [.post(name, state: nil)], requestNumber: number)
     }
 
-    /// Makes a call until the backend answers it.
+    /// Repeats a call until the backend answers it.
     private static func answered<Value: Sendable>(
         _ what: String, _ call: @escaping @Sendable () async throws(SharedCoreError) -> Value
     ) async throws -> Value {
@@ -49,7 +49,7 @@ enum ServerFaultCases {
             try expect(code == .unavailable || code == .outcomeUnknown, "the commit is unavailable or unknown")
             try expect(try await far.state(of: "done").count, is: 1, "what has passed the cut")
             try await group.mend(near)
-            // Everything that was held back has arrived before the answer to this.
+            // All data that was held back arrives before the answer to this call.
             _ = try await answered("the handle is answered again") { () throws(SharedCoreError) in
                 try await near.put("answered", [1])
             }
@@ -165,7 +165,7 @@ enum ServerFaultCases {
                     .put(Key("large/\(number)"), [UInt8](repeating: number, count: 512 << 10), .persistent),
                 ])
             }
-            // A server may have spare space.
+            // A server may have reserved space, so write until a write is refused.
             var refused: UInt8 = 0
             var code: SharedCoreError.Code?
             while code == nil, refused < 64 {
@@ -188,7 +188,7 @@ enum ServerFaultCases {
             try await group.emptyServer()
             let commit = try await answered("the same call works") { () throws(SharedCoreError) in
                 do throws(SharedCoreError) { return try await store.commit(transaction) } catch {
-                    // A server may find its space some time later.
+                    // A server may notice its free space only after some time, so try again.
                     throw error.code == .storageFull ? SharedCoreError(.unavailable, error.message, at: "test") : error
                 }
             }

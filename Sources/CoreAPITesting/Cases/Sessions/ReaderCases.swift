@@ -63,7 +63,7 @@ enum ReaderCases {
                     last = count
                 }
                 await reader.close()
-                // After another commit has returned, so that each round has a different one.
+                // Wait until another commit has returned, so that each round reads a different one.
                 try await eventually("a later commit returns") { returned.update { $0 } > least }
             }
             writing.cancel()
@@ -71,7 +71,8 @@ enum ReaderCases {
         }
     }
 
-    /// Many, so that a reader which does not read them as one meets a commit in between.
+    /// The number of keys that each commit writes. There are many, so that a reader that does not read them at one
+    /// revision is likely to see a commit in between.
     private static let rowLength = 32
 
     private static func row(_ count: UInt64) throws(SharedCoreError) -> Transaction {

@@ -70,7 +70,7 @@ enum SessionCases {
         "L1b", "letting go of the last reference ends the session"
     ) { context in
         try await context.withGroup { group in
-            // Held by this case alone, as the guest is.
+            // This case has the only reference to this handle, as to that of the guest.
             let witness = try await group.open()
             let recorder = try await WatchRecorder(witness)
             do {

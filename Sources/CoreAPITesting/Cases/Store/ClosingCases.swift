@@ -77,7 +77,7 @@ enum ClosingCases {
                 }
                 try expect(hasEnded, "waiter \(number) gets the end, not an event")
             }
-            // The end lasts, also for a later call.
+            // An ended watch stays ended: a later call returns nil as well.
             for watch in watches {
                 let event = try await withTimeout(TestTimeout.usual, "a closed watch ends") { try await watch.next() }
                 try expect(event, is: nil, "the next event of a closed watch")
@@ -97,7 +97,7 @@ enum ClosingCases {
         try await context.withGroup { group in
             let witness = try await group.open()
             var total = 0
-            // A close waits for a hub for a limited time: if the machine stands still for longer, an outcome may be
+            // A close waits for a hub only for a limited time. If the machine stalls for longer, an outcome may be
             // unknown.
             var unknownRounds = 0
             for round in 0..<20 {
@@ -115,8 +115,8 @@ enum ClosingCases {
                         }
                         if case .failure(let error) = outcome {
                             if error.code == .outcomeUnknown { return (done, 1) }
-                            // Also if the call finds the session ended, because the application has closed the handle
-                            // itself.
+                            // The code is `closed` even if the call finds that its session has ended, because the
+                            // application itself has closed the handle.
                             try expect(error.code == .closed, "a call at the close is `closed`, not: \(error)")
                             return (done, 0)
                         }
@@ -230,7 +230,7 @@ enum ClosingCases {
                 }
                 try expect(delivery, is: nil, "what a cancelled wait at an observation gets")
             }
-            // The watch and the observation are unharmed.
+            // The watch and the observation still deliver.
             let commit = try await store.commit(
                 Transaction(operations: [.put("k", [1], .persistent), .post("news", state: 3)]))
             let event = try await withTimeout(TestTimeout.usual, "the watch goes on") { try await watch.next() }
@@ -284,7 +284,8 @@ enum ClosingCases {
                 if let delivery = try await withTimeout(TestTimeout.usual, "the wait ends", { try await wakes.value }) {
                     posts += delivery.count
                 }
-                // A wait that finds an event or a post of this round would not wait.
+                // Take all events and posts of the earlier rounds first: with one of them, the call of this round would
+                // not wait.
                 while seen.count < written.count,
                     let event = try await withTimeout(
                         TestTimeout.usual, "an event that no wait took", { try await watch.next() })
@@ -311,7 +312,7 @@ enum ClosingCases {
                 await leaving.close()
             }
             try await withTimeout(TestTimeout.usual, "the close ends") { await task.value }
-            // A read checks no participant's process, so the end is in the order or is not seen.
+            // A read checks no process, so it shows the end only if the end was recorded.
             try await staying.catchUp()
             try expect(try await staying.get("held"), is: nil, "what lived with the one that left")
             try await expect(.closed, from: "a call of the one that left") { try await leaving.get("held") }
@@ -341,7 +342,7 @@ private final class HeldExecutor: TaskExecutor {
         if !isKept { submit(job) }
     }
 
-    /// Holds all later jobs. Returns when each earlier one has run until it waits.
+    /// Holds all later jobs. Returns when all earlier jobs have run.
     func hold() async {
         await thread.run { [self] in state.withLock { $0.isHeld = true } }
     }

@@ -1,6 +1,6 @@
 internal import CoreAPI
 
-/// S10, S14, E1: groups are apart; each requirement on a group is met at open, or refused.
+/// S10, S14, E1: groups do not affect each other, and opening a group fails if a requirement is not met.
 enum GroupCases {
     static let durability = [requiredDurability]
     static let apart = [groupsAreApart, groupsOfProcessesAreApart]

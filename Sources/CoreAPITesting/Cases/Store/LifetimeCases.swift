@@ -2,9 +2,8 @@ internal import CoreAPI
 
 /// S8: lifetimes.
 ///
-/// An expired entry may be there for another second by the group's clock, and as long as the backend needs to notice
-/// that a case has moved that clock. So a case waits until an entry is gone that must be, and reads an entry that must
-/// remain.
+/// An expired entry may exist for another second of the group's clock, and until the backend notices that the case has
+/// moved that clock. So a case waits until an entry is gone, and reads an entry that must remain only once.
 enum LifetimeCases {
     static let all = [
         neverEarly, durationsAreRoundedUp, goneWithoutAReader, expiriesAreSeen, neverEarlyByTheMachinesClock,

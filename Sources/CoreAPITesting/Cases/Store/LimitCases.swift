@@ -217,7 +217,7 @@ enum LimitCases {
                 try await refuses(
                     "what lives with a session but is large",
                     .put("o", [UInt8](repeating: 3, count: 16 << 10), .session))
-                // As a release does it: the timeline entry is in the commit of the deletion.
+                // Commit what a release of the ownership does: a deletion together with a timeline entry.
                 _ = try await store.commit(
                     Transaction(operations: [
                         .delete("owner"), .put("told/2", [UInt8](repeating: 2, count: 200), .persistent),

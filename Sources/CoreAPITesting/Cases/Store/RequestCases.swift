@@ -101,7 +101,7 @@ enum RequestCases {
                     try await store.commit(put(number))
                 }
             }
-            // Below the last one, and never used.
+            // This number is lower than the last one, and was never used.
             _ = try await store.commit(put(200))
             try await expect(.invalidArgument, from: "number 150 after number 200") { try await store.commit(put(150)) }
             try expect(try await store.state(of: "done").count, is: 101, "the number of applications")

@@ -26,7 +26,7 @@ enum WatchLifeCases {
             try await store.put("k", [1])
             try await cycle(4000)
             let before = (OwnResources.descriptorCount, OwnResources.threadCount)
-            // If each begins with a request to a server, they take minutes.
+            // If each watch begins with a request to a server, ten thousand of them take minutes.
             let count = context.number(10_000, whereCommitsCost: 2_000, of: "watches and observations in each batch")
             let growth = try await OwnResources.leastGrowth(batches: 10) { try await cycle(count) }
             // A watch that is not released has an entry in a table, a cursor and two closures: 3 MB for a batch of
@@ -34,10 +34,10 @@ enum WatchLifeCases {
             try expect(
                 growth < count * (2 << 20) / 10_000,
                 "a batch of \(count) leaves less than 200 bytes each, not \(growth) bytes")
-            // Others open descriptors and threads meanwhile, but not by the thousand.
+            // Other cases of this process open descriptors and threads meanwhile, but fewer than a thousand.
             try expect(OwnResources.descriptorCount < before.0 + 1000, "the descriptors are given back")
             try expect(OwnResources.threadCount < before.1 + 1000, "the threads are given back")
-            // A cancelled watch is not visited, so a write takes no longer than before.
+            // A write does not visit cancelled watches, so it takes no longer than before.
             let commit = try await store.put("k", [2])
             let watch = try await store.watch("k")
             let event = try await withTimeout(TestTimeout.usual, "the snapshot of one more watch") {

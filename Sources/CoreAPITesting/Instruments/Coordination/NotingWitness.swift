@@ -19,8 +19,8 @@ struct NotingWitness: Witness {
         server.noteCore(of: epoch)
         let hold = try locks.begin(epoch: epoch)
         life.atEnd { hold.end() }
-        // A process that ends keeps its locks until the system has closed its files. The check is made now: that a core
-        // which ran beside this one is killed later does not count.
+        // A process that ends keeps its locks until the system has closed its files. Make this check now: a core that
+        // really runs beside this one may be killed later.
         for other in hold.others where !server.isEnding(other) {
             server.note(OverlapSight(epoch: epoch, other: other))
         }

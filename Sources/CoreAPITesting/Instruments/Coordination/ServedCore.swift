@@ -1,11 +1,12 @@
 package import Coordination
 internal import CoreAPI
 
-/// A core that fetches from a ``SharedServer``: it hands each message over, and acknowledges it when that has returned.
+/// A core that fetches messages from a ``SharedServer``. It delivers each message to the group, and acknowledges it to
+/// the server when the delivery has returned.
 struct ServedCore: Core {
     let server: SharedServer
     let settings: TestParticipantSettings
-    /// The life of the process that it plays in.
+    /// The life of the simulated process in which the core runs.
     let life: SimulatedLife
     /// Collects the contexts with which cores start.
     let contexts: Box<[CoreContext]>
@@ -63,11 +64,11 @@ struct ServedCore: Core {
                 try Task.checkCancellation()
                 try await context.deliver(served.message)
                 try await pass(.acknowledge)
-                // A dead core does nothing, even if its death is only simulated.
+                // Stop here if the process was killed, even if that is only simulated.
                 if life.isOver { throw CancellationError() }
                 try server.acknowledge(served)
             }
-            // The server is a directory: a core that waits for updates polls it, as over a slow line.
+            // The server is a directory without notifications, so the core polls it.
             try await Task.sleep(for: .milliseconds(5))
         }
     }

@@ -25,8 +25,8 @@ package struct SharedServer: Sendable {
         return server
     }
 
-    /// The folders: of messages being written, waiting and acknowledged; of the gates; of the cores' observations; and
-    /// of the processes of cores.
+    /// The folders, one each for messages that are being written, waiting messages, acknowledged messages, gates,
+    /// observations of cores, and processes of cores.
     private static let folders = ["incoming", "waiting", "acknowledged", "gates", "seen", "cores"]
 
     /// Removes everything.
@@ -71,7 +71,7 @@ package struct SharedServer: Sendable {
 
     // MARK: - Gates
 
-    /// Opens a gate for all, now and from now on.
+    /// Opens a gate for all cores. It stays open.
     package func open(_ gate: String) throws {
         _ = try OpenFile(path: path + "/gates/" + gate, .create)
     }
@@ -88,7 +88,7 @@ package struct SharedServer: Sendable {
 
     /// Records the process of the core of an epoch.
     func noteCore(of epoch: Revision, pid: Int32 = OwnProcess.pid) {
-        // A failure is ignored as in ``note(_:)``. Without the file, the core's lock is checked.
+        // A failure is ignored as in ``note(_:)``: without the file, the core does not count as ending.
         _ = try? OpenFile(path: path + "/cores/\(epoch.rawValue)-\(pid)", .create)
     }
 
@@ -104,7 +104,7 @@ package struct SharedServer: Sendable {
 
     /// Records that the core of one epoch began while that of another ran.
     package func note(_ sight: OverlapSight) {
-        // No caller can handle a failure, and the timeline has the overlap too.
+        // A failure is ignored: no caller can handle it, and the timeline has an entry about the overlap too.
         _ = try? OpenFile(path: path + "/seen/" + sight.text, .create)
     }
 

@@ -43,7 +43,7 @@ package final class TestCluster: Sendable {
         let main = try await main(name, settings, apart: isApart)
         let outcome = try await main.start()
         try expect(outcome.hasPrefix("owns "), "the Main “\(name)” owns: \(outcome)")
-        // Waits for this state, so that the state does not change by itself any more.
+        // Wait for the state `running`, after which the state does not change by itself.
         try await reaches(.running, by: name)
         return main
     }
@@ -74,7 +74,7 @@ package final class TestCluster: Sendable {
         return executor
     }
 
-    /// An Executor that no wake-up reaches.
+    /// Makes an Executor whose watches deliver no updates.
     package func deafExecutor(_ name: String) async throws -> TestParticipant {
         let handle = TroubledGroup.deaf(try await group.open(name, role: .executor))
         return try enter(name, on: handle, "")
@@ -114,8 +114,8 @@ package final class TestCluster: Sendable {
         return participant
     }
 
-    /// Starts a cluster of Executors, in several processes where there are any: call `receive` for their messages, then
-    /// await this.
+    /// Starts a burst of Executors, in several processes if the backend supports that. Call `receive` for their
+    /// messages, and then wait for the burst.
     package func burst(of size: Int, _ settings: String = "") async throws -> ExecutorBurstRun {
         let processCount = hasProcesses ? 4 : 1
         let shares = (0..<processCount).map { $0 * size / processCount..<($0 + 1) * size / processCount }
@@ -209,8 +209,8 @@ package final class TestCluster: Sendable {
         let report = TimelineChecker.check(history)
         try expect(report.violations, is: [], "the rules that the timeline breaks")
         try expect(report.overlaps, is: 0, "the overlaps on the timeline")
-        // The witness's own observations are compared with the store: one that the timeline does not explain was an
-        // overlap.
+        // Compare the observations of the witness with the timeline: an observation that the timeline does not explain
+        // is a forbidden overlap.
         let unexplained = try server.sights().filter { sight in
             history.supersededEpochs.isDisjoint(with: [sight.epoch, sight.other])
         }

@@ -4,7 +4,7 @@ internal import Platform
 /// A Main or an Executor of a case: in the process of the case, or in a process of its own that can be killed and
 /// frozen.
 ///
-/// If the backend lives in one process, those deaths and stops are simulated, as the harness does it.
+/// If the backend works only within one process, the harness simulates these ends and stops.
 package final class TestParticipant: Sendable {
     private enum Place {
         case here(TestParticipantSession, any SharedGroup)
@@ -78,7 +78,7 @@ package final class TestParticipant: Sendable {
         }
     }
 
-    /// Waits until its process has ended, without the case's doing.
+    /// Waits until its process has ended by itself, for example because a Main has killed it.
     package func ended() async throws {
         dead.update { $0 = true }
         if case .apart(let peer) = place { try await peer.ended() }
@@ -97,7 +97,7 @@ package final class TestParticipant: Sendable {
     /// Returns the result of the call.
     package func answer(_ number: Int = 1) async throws -> String { try await tell("answer \(number)") }
 
-    /// Begins to own, as a Main, and waits until it does or not.
+    /// Starts a Main, and waits until it owns or has failed.
     @discardableResult
     package func start() async throws -> String {
         try await tell("start")

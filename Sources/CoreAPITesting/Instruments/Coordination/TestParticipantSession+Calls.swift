@@ -2,7 +2,7 @@ internal import Coordination
 internal import CoreAPI
 internal import Synchronization
 
-/// The commands of a player about calls.
+/// The commands to a test participant about calls.
 extension TestParticipantSession {
     /// The states of calls, as commands name them.
     private static let states: [String: Call.State] = [

@@ -73,7 +73,8 @@ final class TestParticipantSession: Sendable {
         var environment = CoordinationEnvironment(
             clock: clock ?? SystemClock(), processes: isSimulated ? UnseenProcesses() : LocalProcessControl(),
             witness: NotingWitness(at: server, in: life))
-        // As far as the group knows, each such session is on its own machine.
+        // The session has no boot id, so for the group each such session is on another machine. Do not use the local
+        // transport.
         if handle.session.process.bootID == BootID(high: 0, low: 0) { environment.system.batons = AfarTransport() }
         let core: @Sendable () -> any Core = { [life, contexts, requests, rests, openCalls, batons] in
             ServedCore(

@@ -1,6 +1,6 @@
 internal import CoreAPI
 
-/// A handle with a fault at its watches or reads.
+/// A handle that forwards all calls, and injects a fault into watches or reads.
 final class TroubledGroup: ForwardingGroup {
     typealias WatchBody = @Sendable (any SharedGroup, [KeyPrefix], WatchStart) async throws(SharedCoreError) -> Watch
 
@@ -35,7 +35,7 @@ final class TroubledGroup: ForwardingGroup {
 }
 
 extension TroubledGroup {
-    /// Returns a handle that no wake-up reaches: its watches deliver the state at their begin, and never any update.
+    /// Returns a handle whose watches deliver only the state at their beginning, and never an update.
     static func deaf(_ group: any SharedGroup) -> TroubledGroup {
         TroubledGroup(group) { group, prefixes, start throws(SharedCoreError) in
             let inner = try await group.watch(prefixes, from: start)
@@ -58,10 +58,11 @@ extension TroubledGroup {
 
 /// When a call for a message is interrupted.
 enum InterruptionPoint: CaseIterable {
-    /// The call is about to open its watch: a read before that misses a change made now.
+    /// The call is about to open its watch. A call that had read the inbox before opening its watch would miss a change
+    /// that is made now.
     case watching
-    /// The call has stored its expectation, has read again, and does not know the answer yet: only its watch can report
-    /// a change made now.
+    /// The call has stored its expectation and has read the inbox again, but has not got the result yet. Only its watch
+    /// can report a change that is made now.
     case looked
 }
 
