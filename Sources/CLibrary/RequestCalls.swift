@@ -67,7 +67,7 @@ private enum Content {
 
     static func of(_ envelope: Envelope?, codec: String) -> Content {
         guard let envelope, case .message(let bytes) = envelope.content else {
-            return .failure("What stands here was not written by a wormhole of this version.")
+            return .failure("The message was not written by a wormhole of this version.")
         }
         guard envelope.schema <= schema else {
             return .failure("The message has version \(envelope.schema), and this program knows up to \(schema).")

@@ -31,8 +31,8 @@ public struct SharedCoreError: Error, Hashable, Sendable, CustomStringConvertibl
         self.init(
             .guardFailed,
             "Guard \(failure.index) on the key “\(failure.condition.key)” does not hold: "
-                + (failure.found.map { "it stands at revision \($0.revision), created at \($0.creationRevision)." }
-                    ?? "nothing stands there."),
+                + (failure.found.map { "the key is at revision \($0.revision), created at \($0.creationRevision)." }
+                    ?? "the key is absent."),
             at: failure.condition.key.text, guardFailure: failure)
     }
 

@@ -155,7 +155,7 @@ extension SharedCoreError {
                 at: error.location, cause: cause)
         } else if let exhausted = error.exhausted {
             self.init(
-                .unavailable, "The system has no more \(exhausted). It works again when others have let go of some.",
+                .unavailable, "The system has no more \(exhausted). Retry when other processes have released some.",
                 at: error.location, cause: cause)
         } else if error.cannotTakeFreeName {
             self.init(

@@ -78,7 +78,7 @@ package struct ConfigurationSearch {
             case .foreignLink(let owner):
                 failure = ConfigurationFailure(
                     .forbidden, at: path,
-                    "is reached by a symbolic link that belongs to user \(owner), who could lead it elsewhere; remove the "
+                    "is reached by a symbolic link that belongs to user \(owner), who could redirect it; remove the "
                         + "link, or name the file by another path.")
             }
         } catch {
@@ -109,7 +109,7 @@ package struct ConfigurationSearch {
         case .foreign(let owner):
             return ConfigurationFailure(
                 .forbidden, at: path,
-                "belongs to user \(owner), who could run any program by it; a configuration file must belong to "
+                "belongs to user \(owner), who could make it run any program; a configuration file must belong to "
                     + "user \(FileStatus.currentUser) or to root. Copy it, remove it, or name another one.")
         case .open(let permissions):
             return ConfigurationFailure(

@@ -43,7 +43,7 @@ package enum ByteCountText {
 /// Commands in a configuration: words separated by spaces, with optional quotes. No shell is involved, so no other
 /// character has a special meaning.
 package enum CommandText {
-    package static let expectation = "a command with its arguments; what holds spaces stands in quotes"
+    package static let expectation = "a command with its arguments; put an argument with spaces in quotes"
 
     /// Returns the text of a command's words.
     package static func write(_ words: [String]) -> String {

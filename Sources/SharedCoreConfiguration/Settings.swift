@@ -6,13 +6,13 @@ package import Lifecycle
 package enum Settings {
     package static let backend = Setting(
         "backend", .backend, default: .text("file"),
-        "The transport that agrees on the order and carries the news.")
+        "The backend that stores the group and connects its processes.")
     package static let group = Setting(
         "group", .groupName, default: .text("default"),
         "The name of the group. Groups never see each other.")
     package static let stateDirectory = Setting(
         "stateDirectory", .path, default: .derived("$XDG_STATE_HOME/sharedcore"),
-        "The directory in which groups lie, each in a directory of its own name.")
+        "The directory that contains a directory for each group, with the group's name.")
     package static let pluginDirectory = Setting(
         "pluginDirectory", .path, default: .text("/usr/lib/sharedcore/plugins"),
         "The directory of the backends that are plugins: libsharedcore-NAME.so for “backend: NAME”.")
@@ -34,10 +34,10 @@ package enum Settings {
         "How long a remote participant may be silent before its session ends.")
     package static let zmqClientMemory = Setting(
         "zmq.clientMemory", .clientMemory, default: .text("54MiB"),
-        "How much of a hub's memory one client over tcp may take for what it sends, and for what it does not take.")
+        "How much of a hub's memory one client over tcp may use for its requests and its unread answers.")
     package static let zmqSecretKey = Setting(
         "zmq.secretKey", .keyFile, default: .none,
-        "The file with one's own secret key, the hub's or a client's, for tcp. “config keys” makes one.")
+        "The file with the secret key of this hub or client, for tcp. “config keys” makes one.")
     package static let zmqHubKey = Setting(
         "zmq.hubKey", .text, default: .none,
         "The public key of the hub, by which clients know it.")
@@ -49,7 +49,7 @@ package enum Settings {
         "The members of the etcd cluster, host:port with commas between them.")
     package static let etcdPrefix = Setting(
         "etcd.prefix", .text, default: .text("/sharedcore"),
-        "What stands in front of all keys that are written to etcd.")
+        "The prefix of all keys that are written to etcd.")
     package static let etcdLease = Setting(
         "etcd.lease", .positiveDuration, default: .text("6s"),
         "How long a participant may be silent before its session on etcd ends, in whole seconds.")
@@ -58,22 +58,22 @@ package enum Settings {
         "Whether connections to etcd are secured; auto does when one of the files is given.")
     package static let etcdAuthorities = Setting(
         "etcd.tls.ca", .path, default: .none,
-        "The file, PEM, with the certificates by which etcd's members are judged; the system's unless it is given.")
+        "The file, PEM, with the certificates that verify etcd's members; the system's unless it is given.")
     package static let etcdCertificate = Setting(
         "etcd.tls.certificate", .path, default: .none,
-        "The file, PEM, with the certificate that is shown to etcd.")
+        "The file, PEM, with the certificate that this client shows to etcd.")
     package static let etcdKey = Setting(
         "etcd.tls.key", .path, default: .none,
         "The file, PEM, with the key of that certificate.")
     package static let handoverTimeout = Setting(
         "handover.timeout", .positiveDuration, default: .text("500ms"),
-        "How long an Executor may take to let go when Main asks, unless its core is stopping by then.")
+        "How long an Executor may take to release the core when Main asks, unless the core is stopping then.")
     package static let handoverMaximumTimeout = Setting(
         "handover.maximumTimeout", .positiveDuration, default: .text("5s"),
-        "The most that a critical section may add to that, both together.")
+        "The most for handover.timeout and a critical section together.")
     package static let handoverOnTimeout = Setting(
         "handover.onTimeout", .oneOf(HandoverTimeoutAction.allCases), default: .text("kill"),
-        "What becomes of an Executor that does not let go.")
+        "What Main does with an Executor that does not release the core in time.")
     package static let wakeBound = Setting(
         "wake.bound", .wakeBound, default: .text("2s"),
         "How long a Main that rests has to resume when it is woken, before its holder gives its core up; 1 s to 30 s.")
@@ -82,7 +82,7 @@ package enum Settings {
         "How long an Executor may run; the host kills it then.")
     package static let executorWarning = Setting(
         "executor.warning", .positiveDuration, default: .derived("five sixths of executor.budget"),
-        "When the host tells an Executor (SIGTERM) that its budget is nearly used up.")
+        "When the host warns an Executor with SIGTERM that its budget is nearly used up.")
     package static let executorMemory = Setting(
         "executor.memory", .memory, default: .text("24MiB"),
         "How much memory of its own an Executor may have; the host kills one that has more, and a core reads no more of a message."
@@ -92,10 +92,10 @@ package enum Settings {
         "How many Executors the host runs at once. Further pushes wait.")
     package static let executorAttempts = Setting(
         "executor.attempts", .count, default: .text("5"),
-        "How often a push is tried whose Executor is killed or fails, until it is given up.")
+        "How often a push is tried if its Executor fails or is killed, before it is given up.")
     package static let executorRetryDelay = Setting(
         "executor.retryDelay", .positiveDuration, default: .text("1s"),
-        "How long a push waits that is tried again; twice as long each time, up to a minute.")
+        "How long a failed push waits before the next try; twice as long each time, up to a minute.")
     package static let executorCommand = Setting(
         "executor.command", .command, default: .derived("this program's Executor"),
         "What the host starts for a push; {id} is its call-id, and SHAREDCORE_CALL_ID in the environment.")
@@ -111,27 +111,27 @@ package enum Settings {
             + "comes beyond is refused.")
     package static let pushRoutes = Setting(
         "push.routes", .pushRoutes, default: .none,
-        "Whose pushes are by their types, such as “call=main”: a Main takes them, or an Executor is started; those of other types "
+        "Which process handles pushes of a type, such as “call=main”: a Main takes them, or an Executor is started; those of other types "
             + "are the Executors'.")
     package static let metricsListen = Setting(
         "metrics.listen", .metricsPlace, default: .derived("“metrics” in the group's runtime directory"),
-        "Where the host tells its figures to Prometheus: the path of a socket, for this user alone, a port of 127.0.0.1, for "
+        "Where the host serves its metrics to Prometheus: the path of a socket, for this user alone, a port of 127.0.0.1, for "
             + "every process of the machine, or “none”.")
     package static let inboxLifetime = Setting(
         "inbox.lifetime", .positiveDuration, default: .text("5m"),
-        "How long a received message is kept for whoever asks for it.")
+        "How long a received message is kept for participants that ask for it.")
     package static let callsLifetime = Setting(
         "calls.lifetime", .positiveDuration, default: .text("24h"),
         "How long a call that has ended is kept to be shown.")
     package static let batonLifetime = Setting(
         "baton.lifetime", .positiveDuration, default: .text("10s"),
-        "How long a call waits for the core that goes on with it at a hand-over: 1 second to 1 minute.")
+        "How long a call waits at a hand-over for the core that continues it: 1 second to 1 minute.")
     package static let coreMaildir = Setting(
         "core.maildir", .path, default: .derived("Maildir in the group's directory"),
         "The Maildir that the core fetches messages from.")
     package static let coreStartDelay = Setting(
         "core.startDelay", .duration, default: .text("0s"),
-        "How long the core takes to connect, to try things out with a slow one.")
+        "How long the core takes to connect; for trials with a slow server.")
 
     package static let coreCommand = Setting(
         "core.command", .commandOrNone, default: .text("none"),
@@ -143,13 +143,13 @@ package enum Settings {
 
     package static let mainCommand = Setting(
         "main.command", .command, default: .none,
-        "The Main that the host has supervised by a keeper; none is without it.")
+        "The command of the Main that a keeper supervises for the host; none without it.")
     package static let mainWatchdog = Setting(
         "main.watchdog", .positiveDuration, default: .none,
-        "How long Main may be silent towards its keeper until it is killed.")
+        "How long Main may send its keeper no sign of life before it is killed.")
     package static let mainRestartLimit = Setting(
         "main.restartLimit", .count, default: .text("10"),
-        "How many times Main is restarted in any main.restartWindow; what is more waits.")
+        "How many times Main is restarted in any main.restartWindow; further restarts wait.")
     package static let mainRestartWindow = Setting(
         "main.restartWindow", .positiveDuration, default: .text("10m"),
         "The window that main.restartLimit counts in.")
@@ -158,7 +158,7 @@ package enum Settings {
         "How long Main may run after data on a kept socket has woken it.")
     package static let alerts = Setting(
         "alerts", .choice(["desktop", "log", "none"]), default: .text("desktop"),
-        "How the host tells the user what an Executor brought: on the desktop or else in the log, there only, or not.")
+        "How the host shows the user an Executor's message: on the desktop or else in the log, there only, or not.")
 
     /// The level of a service in a state of the application.
     package static func level(of service: Service, in application: ApplicationState) -> Setting<ServiceLevel> {

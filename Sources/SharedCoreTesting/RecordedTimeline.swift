@@ -45,7 +45,7 @@ public struct RecordedTimeline: Sendable, CustomStringConvertible {
     public func expectNone(of first: TimelineEntry.Kind, _ others: TimelineEntry.Kind...) throws {
         let kinds = [first] + others
         guard droppedCount == 0 else {
-            throw mismatch("\(droppedCount) entries were dropped: nobody knows of what kinds")
+            throw mismatch("\(droppedCount) entries were dropped, and their kinds are not known")
         }
         for entry in entries where kinds.contains(entry.kind) { throw mismatch(entry.describe()) }
     }

@@ -118,7 +118,7 @@ enum PlainPage {
                         [("Name", "name"), ("Pid", "pid"), ("Since", "since"), ("Takes over", "takesOver")])
                 }
                 guard case .object(let owner)? = document["owner"] else {
-                    return "<h2>Owner</h2><p>Nobody, at revision \(revision).</p>"
+                    return "<h2>Owner</h2><p>None, at revision \(revision).</p>"
                 }
                 return PlainPage.table(
                     "Owner, at revision \(revision)", [owner],

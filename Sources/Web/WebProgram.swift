@@ -21,7 +21,7 @@ struct WebProgram: AsyncParsableCommand {
     @Option(help: "Serve at a unix socket in place of a port; its directory is made, or must have mode 0700.")
     var socket: String?
 
-    @Flag(help: "Let the page also act. The timeline tells of each action.")
+    @Flag(help: "Let the page also act. The timeline records each action.")
     var allowActions = false
 
     @Flag(help: "Print one JSON object a line.")

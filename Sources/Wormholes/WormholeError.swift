@@ -99,7 +99,7 @@ public struct DecodingFailure: Error, Hashable, Sendable, CustomStringConvertibl
         case .newer(let found, let known): "The message has version \(found), and this program knows up to \(known)."
         case .otherCodec(let found, let expected): "The message is written as “\(found)”, not as “\(expected)”."
         case .malformed(let problem): "The message cannot be read: \(problem)"
-        case .foreign: "What stands here was not written by a wormhole of this version."
+        case .foreign: "The message was not written by a wormhole of this version."
         }
     }
 }

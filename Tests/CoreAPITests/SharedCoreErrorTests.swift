@@ -23,7 +23,7 @@ struct SharedCoreErrorTests {
         #expect(present.location == "k")
         for part in ["2", "k", "9", "7"] { #expect(present.message.contains(part)) }
         let missing = SharedCoreError(GuardFailure(index: 0, condition: .exists("k"), found: nil))
-        #expect(missing.message.contains("nothing stands there"))
+        #expect(missing.message.contains("the key is absent"))
     }
 
     @Test("E1: a code is read from its name, as another process sends it")

@@ -255,7 +255,7 @@ class Warnings(PageCase):
         main.terminate()
         main.wait()
         browser.click("#do")
-        self.comes(browser, "outcome: ", "nobody owns the core", "the refusal")
+        self.comes(browser, "outcome: ", "no participant owns the core", "the refusal")
 
 
 class MovingCore(ReportingCore):
@@ -432,7 +432,7 @@ class Buttons(PageCase):
         before = size()
         self.act(browser, "#compact", "Compact the journal?", "The journal has ")
         self.assertLess(size(), before)
-        self.act(browser, "#resume-host", "Resume the host?", "The host goes on.")
+        self.act(browser, "#resume-host", "Resume the host?", "The host continues.")
         until(lambda: browser.is_shown("#pause-host") and not browser.is_shown("#resume-host"), "it is not paused")
         self.assertNotIn("paused", browser.text("#push-counts"))
         (session,) = [s["id"] for s in group.lines("status")[0]["sessions"] if s["role"] == "main"]

@@ -6,7 +6,7 @@ extension SharedCoreError {
     static func lost(_ path: String) -> SharedCoreError {
         SharedCoreError(
             .unavailable,
-            "The group's files were removed or replaced while it was open. Open it again to use what stands there now.",
+            "The group's files were removed or replaced while it was open. Open it again to use the present files.",
             at: path)
     }
 

@@ -125,7 +125,7 @@ extension SharedCoreError {
     /// Returns the error of a commit whose outcome cannot be determined.
     fileprivate static func unknownOutcome(_ cause: SharedCoreError) -> SharedCoreError {
         SharedCoreError(
-            .outcomeUnknown, "The log did not answer an append, and does not tell whether the record is there.",
+            .outcomeUnknown, "The log did not answer an append, and a read does not show whether it has the record.",
             at: cause.location, cause: cause.cause ?? cause.message)
     }
 }

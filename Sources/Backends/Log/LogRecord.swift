@@ -75,7 +75,7 @@ struct LogRecord {
         var history: [SnapshotPart] = []
         for part in parts.dropFirst() {
             guard case .snapshot(let part) = try JournalRecord(part[...]) else {
-                throw damaged("A record stands within a snapshot.")
+                throw damaged("A snapshot contains a record of another kind.")
             }
             if reader.result == nil { try reader.read(part) } else { history.append(part) }
         }

@@ -106,7 +106,7 @@ public struct LoopContext: Sendable {
                     guard perform({ (stack: Stack) in try onCommand(stack, command) }) else { return }
                 }
             } catch {
-                await context.report("commands for the call “\(open.id.text.prefix(64))” are not heard: \(error)")
+                await context.report("commands for the call “\(open.id.text.prefix(64))” cannot be received: \(error)")
             }
         }
     }

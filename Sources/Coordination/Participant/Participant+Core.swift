@@ -243,7 +243,7 @@ extension Participant {
                 open = exiting.filter(remaining.contains)
             }
         } catch {
-            await tell(OwnershipEvent(kind: .problem, epoch: epoch, reason: "the witness cannot look: \(error)"))
+            await tell(OwnershipEvent(kind: .problem, epoch: epoch, reason: "the witness cannot find other cores: \(error)"))
         }
     }
 

@@ -162,7 +162,7 @@ extension TimelineEntry {
         case .released: "released the core, \(own)"
         case .killed: "killed the process of \(owner(other))"
         case .fenced: "learned that it no longer owns the core, \(own)"
-        case .refused: "was refused" + (other.map { ", epoch \($0) stands" } ?? "")
+        case .refused: "was refused" + (other.map { ", because epoch \($0) owns" } ?? "")
         case .coreStarted: "started its core, \(own)"
         case .coreStopped: "stopped its core, \(own)"
         case .coreGivenUp: "gave up its core, which did not stop in time, \(own)"
@@ -179,7 +179,7 @@ extension TimelineEntry {
         case .woken:
             "woke \(owner(other)), which rests" + (bound.map { ", to resume within \($0.wholeMilliseconds) ms" } ?? "")
         case .resumed: "resumed, \(own)"
-        case .operated: "does what a person asked for"
+        case .operated: "does what a user requested"
         case .batonOffered: "gave a baton, \(own)"
         case .batonApplied: "took over the calls of the baton of \(owner(other)), \(own)"
         case .batonFailed: "could not use the baton of \(owner(other)), \(own)"

@@ -121,7 +121,7 @@ public struct TimelineRecord: Hashable, Sendable {
             return damaged("The entry \(entry.key) was written a second time.")
         }
         guard entry.origin == told.participant else {
-            return damaged("Session \(entry.origin) wrote what session \(told.participant) did.")
+            return damaged("Session \(entry.origin) wrote an entry about what session \(told.participant) did.")
         }
         return .success(TimelineRecord(revision: entry.creationRevision, entry: told))
     }

@@ -152,7 +152,7 @@ package enum FormerCommand {
         // it, unless the process has changed its environment.
         guard handle.isOfOwnUser, LaunchMark(of: command.pid, as: role, in: namespace) == mark else {
             guard await hasEnded(handle) else {
-                throw stillRuns(command, "still runs and does not say whose command it is: end it first")
+                throw stillRuns(command, "still runs and cannot be identified: end it first")
             }
             return .gone
         }

@@ -104,7 +104,7 @@ final class OpenCalls: Sendable {
                 if !isAsked { try await received.refuse(because: Self.refusal) }
             }
         } catch {
-            await context.report("commands for the call “\(shown(id))” are not heard: \(error)")
+            await context.report("commands for the call “\(shown(id))” cannot be received: \(error)")
         }
     }
 

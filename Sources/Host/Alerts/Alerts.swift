@@ -69,7 +69,7 @@ struct BackgroundAlerts: Sendable {
     func show(_ alert: Alert) async -> Bool {
         // If the states cannot be read, show the alert: one too many is better than a lost one.
         if let overview = try? await states.all(), overview.isAnyInForeground {
-            logger.info("no alert, because a user looks at the application: \(ValueText.oneLine(alert.title))")
+            logger.info("no alert, because an application is in the foreground: \(ValueText.oneLine(alert.title))")
             return false
         }
         do throws(AlertFailure) {

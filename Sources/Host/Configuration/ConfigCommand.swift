@@ -66,7 +66,7 @@ struct ConfigGet: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "get", abstract: "Print the value of a setting.",
         discussion: HelpPage.text(
-            "The value alone, as “config show” has it; with --json also its “source” and “origin”.",
+            "The value alone, as “config show” prints it; with --json also its “source” and “origin”.",
             examples: ["sharedcore config get stateDirectory"]))
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions

@@ -32,7 +32,7 @@ struct ExecutorCommand: HostCommand {
     @Option(help: "The participant's name for people.")
     var name = "sharedcore executor"
 
-    @Flag(help: "Run the core here, whatever the inbox holds; refused while Main owns.")
+    @Flag(help: "Run the core here, even if the inbox has the message; refused while Main owns.")
     var own = false
 
     @Flag(help: .hidden)

@@ -36,7 +36,7 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
     @Option(help: "The role in which to own.")
     var role = ExclusiveRole.main
 
-    @Flag(inversion: .prefixedNo, help: "Wait for the core while another participant has it.")
+    @Flag(inversion: .prefixedNo, help: "Wait for the core while another participant owns it.")
     var wait = true
 
     @Option(

@@ -71,7 +71,7 @@
                             let since = writtenSince ?? now
                             writtenSince = since
                             if since.duration(to: now) >= timeout {
-                                keep(because: "\(path) is open for writing in a program (fuser tells which)")
+                                keep(because: "\(path) is open for writing in a program (fuser shows which)")
                             }
                         }
                     } catch {

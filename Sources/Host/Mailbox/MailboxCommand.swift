@@ -46,7 +46,7 @@ struct MailboxRead: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "read", abstract: "Print the message of a mailbox, or all of a queue, and leave them there.",
         discussion: HelpPage.text(
-            "Status 1 when there is none, or one that cannot be read.",
+            "Status 1 when there is no message, or one that cannot be read.",
             examples: ["sharedcore mailbox read jobs --queue"]))
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
@@ -88,7 +88,7 @@ struct MailboxClear: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "clear", abstract: "Remove the message of a mailbox, or all of a queue.",
         discussion: HelpPage.text(
-            "Listeners are told. Status 1 when there was nothing.", examples: ["sharedcore mailbox clear jobs --queue"])
+            "Listeners are notified. Status 1 if it was empty.", examples: ["sharedcore mailbox clear jobs --queue"])
     )
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
@@ -110,7 +110,7 @@ struct MailboxClear: HostCommand {
 /// `mailbox clear-all`: removes the content of all mailboxes of a wormhole.
 struct MailboxClearAll: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "clear-all", abstract: "Remove what stands in all mailboxes and queues of the wormhole.",
+        commandName: "clear-all", abstract: "Remove all messages of all mailboxes and queues of the wormhole.",
         discussion: HelpPage.text("Nothing else of the group is touched.", examples: ["sharedcore mailbox clear-all"]))
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions

@@ -34,7 +34,7 @@ struct MailboxSend: HostCommand, TakesBytes {
     @Option(help: "The most messages that the queue keeps.")
     var capacity: Int?
 
-    @Flag(help: "Let the oldest make room when the queue is full, instead of refusing.")
+    @Flag(help: "Drop the oldest messages when the queue is full, instead of refusing.")
     var dropOldest = false
 
     @Option(
@@ -93,7 +93,7 @@ struct MailboxSend: HostCommand, TakesBytes {
         }
         try await output.confirm(
             text: "revision \(receipt.revision)"
-                + (receipt.dropped.isEmpty ? "" : ", \(receipt.dropped.count) had to make room"),
+                + (receipt.dropped.isEmpty ? "" : ", \(receipt.dropped.count) were dropped for it"),
             json: [
                 "id": .text(id), "revision": .natural(receipt.revision.rawValue),
                 "dropped": .natural(UInt64(receipt.dropped.count)),

@@ -168,7 +168,7 @@ struct Operator: Sendable {
         return OperationReceipt(
             text: count.counting("push is", "pushes are") + " tried anew"
                 + (left > 0
-                    ? "; \(left.counting("stays", "stay")) given up, for want of room in push.capacity." : "."),
+                    ? "; \(left.counting("stays", "stay")) given up, because push.capacity is reached." : "."),
             json: ["event": "retried", "count": .integer(Int64(count)), "left": .integer(Int64(left))])
     }
 
@@ -209,7 +209,7 @@ struct Operator: Sendable {
             isChanged = try await commit(transaction)
         }
         return OperationReceipt(
-            text: isChanged ? "The host goes on." : "The host is not paused.",
+            text: isChanged ? "The host continues." : "The host is not paused.",
             json: ["event": "resumed", "changed": .flag(isChanged)])
     }
 
@@ -229,7 +229,7 @@ struct Operator: Sendable {
 
     private func handOver(of epoch: Revision?, isForced: Bool) async throws -> OperationReceipt {
         guard let owner = try await GroupOwner.current(in: group) else {
-            throw CommandFailure(.no, "nobody owns the core")
+            throw CommandFailure(.no, "no participant owns the core")
         }
         if let epoch, owner.epoch != epoch {
             throw CommandFailure(.no, "epoch \(epoch) does not own any more; epoch \(owner.epoch) does")
@@ -278,7 +278,7 @@ struct Operator: Sendable {
         return OperationReceipt(
             text: isEnded
                 ? sentence + "."
-                : "Process \(session.process.pid) was told to end, and has not ended within "
+                : "Process \(session.process.pid) was asked to end, and has not ended within "
                     + "\(DurationText.write(timeout)).",
             json: json, isDone: isEnded)
     }

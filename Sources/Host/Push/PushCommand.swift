@@ -8,7 +8,7 @@ internal import SharedCoreConfiguration
 /// `push`: delivers a push to the host.
 struct PushCommand: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "push", abstract: "Tell the host that a push came.",
+        commandName: "push", abstract: "Deliver a push to the host.",
         usage:
             "sharedcore push [<options>] <call-id>\nsharedcore push --list | --given-up | --retry | --pause | --resume\nsharedcore push --drop <call-id>",
         discussion: HelpPage.text(
@@ -57,7 +57,7 @@ struct PushCommand: HostCommand {
     @Flag(help: "Have the host start no Executors: pushes wait.")
     var pause = false
 
-    @Flag(help: "Have the host go on.")
+    @Flag(help: "Let the host continue.")
     var resume = false
 
     /// The given flags that request something other than a push.

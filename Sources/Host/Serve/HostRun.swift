@@ -153,7 +153,7 @@ struct HostRun: Sendable {
         } catch {
             // If the address is only the default, the host serves without metrics.
             guard isStandard else { throw error }
-            context.logger.warning("the host's figures are told nowhere: \(error)")
+            context.logger.warning("the host serves without metrics: \(error)")
             return nil
         }
     }
@@ -244,7 +244,7 @@ struct HostRun: Sendable {
                 "The host is \(pause.sentence): pushes wait until “sharedcore push --resume”.",
                 ["event": "paused", "user": pause.user.map { .natural(UInt64($0)) } ?? .null])
         } else {
-            report.print("The host goes on.", ["event": "resumed"])
+            report.print("The host continues.", ["event": "resumed"])
         }
         reload.changes.signal()
     }

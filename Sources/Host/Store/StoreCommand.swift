@@ -10,7 +10,7 @@ struct StoreCommand: ParsableCommand {
         CommandConfiguration(
             commandName: "store", abstract: "Read, write and watch the shared dictionary.",
             discussion: HelpPage.text(
-                "The commands stand beside this one as well: “sharedcore get” is “sharedcore store get”.",
+                "These commands also exist without “store”: “sharedcore get” is “sharedcore store get”.",
                 examples: ["sharedcore store get mail/unread", "sharedcore store watch mail"]),
             subcommands: [
                 StoreGet.self, StorePut.self, StoreDelete.self, StoreList.self, StoreWatch.self,
@@ -80,7 +80,7 @@ struct StorePut: HostCommand, TakesBytes {
             return try await group.commit(transaction)
         } catch {
             guard let failure = error.guardFailure else { throw error }
-            let found = failure.found.map { "it was last written by revision \($0.revision)" } ?? "nothing stands there"
+            let found = failure.found.map { "it was last written by revision \($0.revision)" } ?? "the key is absent"
             throw CommandFailure(.no, "the condition on the key “\(key)” does not hold: \(found)")
         }
     }

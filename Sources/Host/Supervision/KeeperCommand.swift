@@ -8,7 +8,7 @@ internal import SharedCoreConfiguration
 /// `keeper`: shows the supervised Main, starts it, stops it.
 struct KeeperCommand: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "keeper", abstract: "Look at the supervised Main, start it or stop it.",
+        commandName: "keeper", abstract: "Show the supervised Main, start it or stop it.",
         discussion: HelpPage.text(
             """
             Without an option, prints what the keeper says. The keeper is started by “sharedcore serve” when “main.command” \

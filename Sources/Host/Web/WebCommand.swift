@@ -31,7 +31,7 @@ struct WebCommand: HostCommand {
     @Flag(help: "Serve at the group's own unix socket, as the unit of systemd does: “serve” says where it is.")
     var service = false
 
-    @Flag(help: "Let the page also act: hand over, end sessions, pushes, pause, compact. The timeline tells of each.")
+    @Flag(help: "Let the page also act: hand over, end sessions, pushes, pause, compact. The timeline records each.")
     var allowActions = false
 
     func validate() throws {

@@ -31,7 +31,7 @@ extension TransitionRow {
         case .t3:
             return row(
                 .toBackground, .foregroundDisconnected, to: .background, doing: [.applyLevels(.background)], .derived,
-                "The levels of the background; nobody tries to connect.")
+                "The levels of the background; no attempt to connect is made.")
         case .t4:
             return row(
                 .networkBack, .backgroundDisconnected, connectivity: .connected,
@@ -79,7 +79,7 @@ extension TransitionRow {
         case .t13:
             return row(
                 .networkLost, .suspendedConnected, connectivity: .disconnected, doing: [], .derived,
-                "Nobody sees it until the next wake.")
+                "It is noticed at the next wake.")
         case .t14:
             return row(.networkBack, .suspendedDisconnected, doing: [], avaya, "Nothing until the keep-alive.")
         case .t15:

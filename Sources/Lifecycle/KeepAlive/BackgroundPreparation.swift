@@ -34,7 +34,7 @@ public enum BackgroundBlocker: Hashable, Sendable, CustomStringConvertible {
             "the registration “\(registration)” is valid for \(lifetime) only and cannot survive \(interval)"
         case .lapsed(let registration): "the registration “\(registration)” has lapsed"
         case .notGivenUp(let reason): "ownership and locks could not be given up: \(reason)"
-        case .unanswered(let reason): "nobody could tell: \(reason)"
+        case .unanswered(let reason): "it could not be determined: \(reason)"
         }
     }
 }

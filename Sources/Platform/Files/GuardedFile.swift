@@ -22,7 +22,7 @@ package enum GuardedFile {
         case .foreignLink(let owner):
             throw SharedCoreError(
                 .forbidden,
-                "A symbolic link on the path belongs to user \(owner), who could lead it elsewhere. Give a path without it.",
+                "A symbolic link on the path belongs to user \(owner), who could redirect it. Give a path without it.",
                 at: path)
         }
         let (status, content) = try wrapping(path) { () throws(SystemCallError) in

@@ -427,7 +427,7 @@ struct ExclusiveCommandTests {
             _ = try await group.put(".sharedcore/exclusive/0", Array(record.utf8))
             let refused = try await program.run("exclusive", "--role", "executor", "--", "true")
             #expect(refused.status == 125, "\(refused.errors)")
-            #expect(refused.errors.contains("does not say whose command it is: end it first"), "\(refused.errors)")
+            #expect(refused.errors.contains("cannot be identified: end it first"), "\(refused.errors)")
             #expect(process.liveness == .alive)
             #expect(kill(other.pid, SIGKILL) == 0)
             #expect(try await program.run("exclusive", "--role", "executor", "--", "true").status == 0)

@@ -63,7 +63,7 @@
     extension SharedCoreError {
         /// Returns the error for a value in etcd that no participant writes.
         static func unreadable(_ what: String) -> SharedCoreError {
-            SharedCoreError(.corrupt, "What stands in etcd as \(what) was not written by a participant.", at: "etcd")
+            SharedCoreError(.corrupt, "The value of \(what) in etcd was not written by a participant.", at: "etcd")
         }
 
         /// The error of a group that another version has created.

@@ -51,7 +51,7 @@ extension FileGroup {
             guard error.code == .corrupt else { throw error }
             throw SharedCoreError(
                 .corrupt,
-                "The group that stands there is damaged. End its processes, move its directory away, and restore again.",
+                "The group at this path is damaged. End its processes, move its directory away, and restore again.",
                 at: path, cause: error.message)
         }
         // A process that joins after the seal creates a journal of this number too, and only one of the two gets the

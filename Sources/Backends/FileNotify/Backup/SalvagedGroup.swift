@@ -198,7 +198,7 @@ package struct SalvagedGroup: Sendable {
                         + "if anything, is missing.")
             }
             for generation in generations where generation > last {
-                findings.append("\(GroupDirectory.journalName(generation)) does not go on from what is before it.")
+                findings.append("\(GroupDirectory.journalName(generation)) does not continue the journal before it.")
             }
         }
     }

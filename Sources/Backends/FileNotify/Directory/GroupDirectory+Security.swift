@@ -98,7 +98,7 @@ extension GroupDirectory {
         case .foreignLink(let owner):
             throw SharedCoreError(
                 .forbidden,
-                "A symbolic link on the path belongs to user \(owner), who could lead it elsewhere at any time.",
+                "A symbolic link on the path belongs to user \(owner), who could redirect it at any time.",
                 at: path)
         }
     }

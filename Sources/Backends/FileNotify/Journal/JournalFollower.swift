@@ -173,7 +173,7 @@ final class JournalFollower: @unchecked Sendable {
         try Self.read(from: &place, to: tail) { record throws(SharedCoreError) in
             guard case .effect(let effect) = record, effect.revision > state.revision else {
                 throw SharedCoreError(
-                    .corrupt, "A record of the journal stands out of order.", at: directory.directory.path)
+                    .corrupt, "A record of the journal is out of order.", at: directory.directory.path)
             }
             state.apply(effect)
             return true

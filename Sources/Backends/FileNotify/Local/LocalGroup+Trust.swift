@@ -89,7 +89,7 @@ extension LocalGroup {
         SharedCoreError(
             .unavailable,
             "A sync of the group's files has failed, and they could not be written anew yet. Nothing was done. See to the disk; "
-                + "the group goes on by itself.",
+                + "the group then continues by itself.",
             at: directory.directory.path, cause: cause.map { "\($0)" })
     }
 }

@@ -55,7 +55,7 @@ extension HubLink {
             }
             let welcome = try await reach(by: deadline, "No hub answers") { $0.welcome }
             try SharedCoreError.wrapping { () throws(MessagingError) in try self.listen(at: welcome.streamPort) }
-            _ = try await reach(by: deadline, "The hub's stream is not heard") { $0.isArmed ? true : nil }
+            _ = try await reach(by: deadline, "The hub's stream of updates does not arrive") { $0.isArmed ? true : nil }
             if replica == nil { askForMissing() }
             // The hub takes the state after this join began. Later changes come by the stream, or are requested.
             return .success((welcome, try await reach(by: deadline, "The hub does not send its state") { $0.replica }))

@@ -45,7 +45,7 @@ package enum HubEnding {
         }
         try requireHolder(process, of: lock)
         _ = try SharedCoreError.wrapping { () throws(SystemCallError) in try process.signal(.terminate) }
-        let advice = "If it is stopped, “kill -CONT \(identity.pid)” lets it go on and end."
+        let advice = "If it is stopped, “kill -CONT \(identity.pid)” lets it continue and end."
         try await wait("The hub, process \(identity.pid), does not end. \(advice)", at: endpoint) {
             () throws(SharedCoreError) in
             process.hasEnded

@@ -36,7 +36,7 @@ public enum KeyFile {
     ///   ``SharedCoreError/Code/invalidArgument`` when it is missing, or when a line contains no key, unknown rights,
     ///   another word behind the key, the key of another line, or a control character.
     public static func publicKeys(at path: String) throws(SharedCoreError) -> [String: ClientRights] {
-        let text = try read(path, forbidding: 0o022, "What says who is let in", right: "644")
+        let text = try read(path, forbidding: 0o022, "The list of allowed keys", right: "644")
         var keys: [String: ClientRights] = [:]
         let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
         for (index, line) in lines.enumerated() {
@@ -68,11 +68,11 @@ public enum KeyFile {
                 // The word itself is not shown: it may be a secret key.
                 let number = words.count - rest.count + 1
                 throw refuse(
-                    "Word \(number) of the line is unknown. Behind a key stand its rights as “rights=read”, then a comment "
+                    "Word \(number) of the line is unknown. After a key, write its rights as “rights=read”, then a comment "
                         + "that begins with “#”.")
             }
             guard keys.updateValue(rights, forKey: String(word)) == nil else {
-                throw refuse("The key stands in the list twice.")
+                throw refuse("The list has the key twice.")
             }
         }
         return keys

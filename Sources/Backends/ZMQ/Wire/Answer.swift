@@ -32,7 +32,7 @@ struct Answer {
                 // A count has ten bytes at most.
                 var reader = ByteReader(frame.bytes(in: offset..<min(offset + 10, frame.byteCount)))
                 guard let count = (try? reader.integer()).flatMap({ Int(exactly: $0) }) else {
-                    throw Wire.malformed("its records cannot be told apart")
+                    throw Wire.malformed("the boundaries of its records are invalid")
                 }
                 offset += reader.position
                 guard count <= frame.byteCount - offset else {

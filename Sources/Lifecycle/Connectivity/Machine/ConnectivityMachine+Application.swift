@@ -126,7 +126,7 @@ extension ConnectivityMachine {
     /// Keeps the application awake because locks or the ownership could not be released: a suspended application must
     /// not hold them.
     mutating func notGivenUp(_ reason: String) -> Step {
-        var step = Step(nil, "Locks or ownership could not be let go: the application stays awake.")
+        var step = Step(nil, "Locks or ownership could not be released: the application stays awake.")
         forgetSuspension(&step)
         if position.application == .suspended { position.application = .background }
         if wake != nil { step.actions.append(.endBudget) }

@@ -11,7 +11,7 @@ extension ConnectivityMachine {
             // Removing media needs no signaling.
             let hasMedia = activeCalls > 0
             return Step(
-                hasMedia ? .t17 : nil, "Without a connection nothing can be held; it is made up for later.",
+                hasMedia ? .t17 : nil, "Without a connection no call can be held; that is done later.",
                 hasMedia ? [.takeMediaAway] : [])
         }
         go(by: row)

@@ -31,11 +31,11 @@ extension ConnectivityMachine {
     /// is treated as a failed attempt to connect.
     mutating func loseConnection(at now: BootInstant) -> Step {
         guard isRegistered, position.connectivity == .connected else {
-            return .unlisted("No connection is registered on: whoever is making one will see.")
+            return .unlisted("No connection is registered; an attempt in progress will find out.")
         }
         if question == .connection {
             isRegistered = false
-            return .unlisted("The connection is gone; what is being checked is for the answer to say.")
+            return .unlisted("The connection is gone; the pending check decides what follows.")
         }
         var step: Step
         switch position.application {
