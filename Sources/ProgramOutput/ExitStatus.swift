@@ -5,7 +5,7 @@ internal import Platform
 package enum ExitStatus: Int32, Hashable, Sendable {
     /// Yes, or done.
     case success = 0
-    /// No: absent, timed out, refused, a check failed.
+    /// The answer is no: the key is absent, the time is over, the request was refused, or a check failed.
     case no = 1
     /// The command line is wrong (`EX_USAGE`).
     case usage = 64
@@ -17,9 +17,9 @@ package enum ExitStatus: Int32, Hashable, Sendable {
     case output = 74
     /// The configuration is wrong (`EX_CONFIG`).
     case configuration = 78
-    /// SIGINT ended it before it had finished.
+    /// SIGINT has ended the program before its work was finished.
     case interrupted = 130
-    /// SIGTERM ended it before it had finished.
+    /// SIGTERM has ended the program before its work was finished.
     case terminated = 143
 
     /// The exit status for an error of a group.

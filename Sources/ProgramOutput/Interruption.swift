@@ -56,7 +56,7 @@ package final class Interruption<Result: Sendable>: Sendable {
         do {
             return try await task.value
         } catch {
-            // The work did not fail: it was ended.
+            // A signal has cancelled the work, so its error is no failure.
             if state.withLock({ $0.count > toleratedCount }) { try check() }
             throw error
         }

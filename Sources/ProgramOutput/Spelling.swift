@@ -7,7 +7,8 @@ package enum Spelling {
         let length = word.unicodeScalars.count
         return
             candidates
-            // No word is nearer than the difference of the lengths, and one from outside may be of any length.
+            // The distance of two words is at least the difference of their lengths. Candidates that are too long or
+            // too short are left out first, because a word from outside may be very long.
             .filter { abs($0.unicodeScalars.count - length) <= bound }
             .map { (candidate: $0, distance: distance(word, $0.lowercased())) }
             .filter { $0.distance <= bound }

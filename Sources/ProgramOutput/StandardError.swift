@@ -10,7 +10,7 @@ package enum StandardError {
         try? StandardStream.error.write(Array((shown + "\n").utf8))
     }
 
-    /// More lines than any command's usage has.
+    /// The limit is above the number of lines of any command's usage.
     private static let maximumLineCount = 200
 
     /// Writes several lines, such as the usage of a command, each with the limit of ``write(_:)``.

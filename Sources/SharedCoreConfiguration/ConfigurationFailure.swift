@@ -22,7 +22,7 @@ package struct ConfigurationFailure: Error, Hashable, Sendable, CustomStringConv
     /// One line that begins with the place.
     package var description: String { place.map { "\($0): \(sentence)" } ?? sentence }
 
-    /// The same for the user of a library.
+    /// The failure as the error that the library throws to an application.
     package var error: SharedCoreError { SharedCoreError(code, sentence, at: place ?? "configuration") }
 }
 

@@ -14,7 +14,7 @@ package struct PushRoutes: Hashable, Sendable {
 
     private var routes: [String: Route] = [:]
 
-    /// All types are the Executors'.
+    /// Creates routes in which Executors consume the pushes of every type.
     package init() {}
 
     /// Nil for a text of another form, and for one with a repeated type.
@@ -46,7 +46,7 @@ package enum MetricsPlace: Hashable, Sendable {
 
     package static let expectation = "a port of 127.0.0.1 such as 9464, the path of a socket, with a “/”, or none"
 
-    /// Nil for a text that is neither; a path is kept as written.
+    /// Returns nil for a text that is neither a port nor a path. A path is kept as it was written.
     package init?(_ text: String) {
         let digits = text.hasPrefix("127.0.0.1:") ? text.dropFirst("127.0.0.1:".count) : text[...]
         if let port = UInt16(digits), port > 0 {

@@ -17,7 +17,7 @@ extension Resolution {
                 configuration.settings[setting.key] = try shown(erased) ?? found.text
             }
         }
-        // Content in memory has no durability.
+        // The backend `memory` writes nothing to a disk, so it has no durability to set.
         if backend == "memory" { configuration.durability = nil }
         #if ZMQ
             if backend == "zmq" {

@@ -64,9 +64,9 @@ extension Resolution {
 /// The directory that the program was called in.
 package enum WorkingDirectory: Hashable, Sendable, ExpressibleByStringLiteral {
     case path(String)
-    /// Its path is not UTF-8; this is the escaped text to show.
+    /// The path of the directory is not UTF-8. The value is its escaped form, for messages.
     case notText(String)
-    /// It was removed, or cannot be reached.
+    /// The directory was removed, or this process cannot reach it.
     case gone
 
     package init(_ bytes: [UInt8]) {

@@ -17,7 +17,7 @@ package struct Setting<Value: Sendable>: Sendable {
         self.summary = summary
     }
 
-    /// The same without its type, for tables.
+    /// The setting without the type of its value, for tables with all settings.
     package var erased: AnySetting {
         let orNone = if case .none = fallback { ", or “\(SettingFallback.noneText)”" } else { "" }
         return AnySetting(

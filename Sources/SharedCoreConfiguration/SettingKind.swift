@@ -63,7 +63,7 @@ extension SettingKind where Value == Duration {
     package static let duration = SettingKind(
         name: "duration", expectation: DurationText.expectation, parse: DurationText.parse)
 
-    /// A time that must pass for the setting to mean anything.
+    /// A duration above zero, for settings that would have no effect with zero.
     package static let positiveDuration = SettingKind(
         name: "duration", expectation: DurationText.positiveExpectation,
         parse: { text in DurationText.parse(text).flatMap { $0 > .zero ? $0 : nil } })
@@ -123,7 +123,7 @@ extension SettingKind where Value == [String]? {
 }
 
 extension SettingKind where Value == UInt64? {
-    /// No process can run with less memory: such a number lacks its unit.
+    /// No process can run with less memory. A smaller number is a mistake: its unit was forgotten.
     private static var minimumMemory: UInt64 { 1 << 20 }
 
     /// An amount of memory, or none.

@@ -20,10 +20,10 @@ final class ProcessExecutor: SerialExecutor, TaskExecutor {
         var held: [UnownedJob] = []
     }
 
-    /// All that were killed, of all groups: no two processes have the same identity.
+    /// The killed processes of all groups. One set is enough, because no two processes have the same identity.
     private static let killed = Mutex<Set<ProcessIdentity>>([])
 
-    /// Its life, which ends with it.
+    /// The life of the process: it ends when the process is killed, and runs the actions registered for that.
     let life = SimulatedLife()
     private let thread: SimulationThread
     private let handle: MemoryGroup?
@@ -60,7 +60,8 @@ final class ProcessExecutor: SerialExecutor, TaskExecutor {
     func kill() {
         state.withLock { $0.condition = .dead }
         if let handle { Self.killed.withLock { _ = $0.insert(handle.session.process) } }
-        // The system releases its resources first: a process that learns of the session's end may read at once.
+        // The resources are released before the session ends, as the system does it: a process that is told of the end
+        // of the session may check them at once.
         life.end()
         handle?.simulateKill()
     }
@@ -72,7 +73,7 @@ final class ProcessExecutor: SerialExecutor, TaskExecutor {
     private func submit(_ job: UnownedJob) {
         guard mayRun(job) else { return }
         thread.submit { [self] in
-            // It may have been frozen or killed since.
+            // The process may have been frozen or killed since the job was submitted.
             guard mayRun(job) else { return }
             job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
         }

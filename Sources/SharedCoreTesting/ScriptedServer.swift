@@ -40,7 +40,7 @@ public final class ScriptedServer: Sendable {
             defer { state.waiting = [:] }
             return state.waiting
         }
-        // In the order in which they began to wait, which makes runs reproducible.
+        // The cores are woken in the order in which they began to wait, so that every run is the same.
         let wake = { @Sendable in
             for (_, continuation) in waiting.sorted(by: { $0.key < $1.key }) { continuation.resume() }
         }

@@ -44,7 +44,7 @@ extension SimulatedGroup {
             let seen = clock.now()
             try await runUntilIdle()
             if try await condition() { return }
-            // The check may have woken a process.
+            // The condition may have woken a process, so this waits until all processes wait again.
             let step = try await thread.whenIdle { [clock] in Self.step(clock, from: seen, to: end) }
             guard step == .taken else {
                 throw SimulationStalled(
@@ -75,7 +75,8 @@ public struct SimulationStalled: Error, CustomStringConvertible {
     public let expectation: String
     /// How much of the group's time passed.
     public let timePassed: Duration
-    /// True if time could have gone on; if not, all processes wait for the test or for the world outside.
+    /// True if the time limit was reached. False if no process sleeps any more: all wait for the test or for something
+    /// outside of the group.
     public let timedOut: Bool
     /// The timeline of the ownership, in sentences.
     public let timeline: String

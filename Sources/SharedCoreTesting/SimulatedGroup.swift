@@ -2,7 +2,7 @@ public import Coordination
 public import CoreAPI
 internal import InMemoryBackend
 internal import Synchronization
-// Exported: a test that imports this kit has its clock and its waits as well.
+// Exported, so that a test that imports this module can also use the clock and the waits of TestInstruments.
 @_exported public import TestInstruments
 
 /// A group of simulated processes in the memory of a test. Each has its own handle, session and executor, and the test
@@ -50,7 +50,8 @@ public final class SimulatedGroup: Sendable {
     private let seed: UInt64
     private let state = Mutex(State())
 
-    /// Beyond the process ids of the system, so that it cannot be taken for a real process.
+    /// The first process id of simulated processes. The kernel gives no id that high, so none can be mistaken for a
+    /// real process.
     private static let firstID: Int32 = 5_000_000
 
     /// The number of processes so far, in all groups, so that no two processes are equal even if their groups are

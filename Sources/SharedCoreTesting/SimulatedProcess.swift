@@ -61,7 +61,8 @@ public final class SimulatedProcess: Sendable {
             } catch {
                 run.end(with: .failure(error))
             }
-            // As long as the code runs, the process can be found.
+            // The executor is referenced while the code runs, so that a process that kills or checks this one can find
+            // it.
             withExtendedLifetime(executor) {}
         }
         run.canBeCancelled(by: task)
@@ -96,7 +97,8 @@ public final class SimulatedProcess: Sendable {
         do {
             try await simulation.thread.whenIdle { [executor] in change(executor) }
         } catch {
-            // Another process blocks, or the test is cancelled: the change is still made.
+            // If another process of the group blocks, or the test is cancelled, the process is killed, frozen or thawed
+            // all the same.
             change(executor)
         }
     }

@@ -63,7 +63,8 @@ final class Access: Sendable {
     private static func cookieName(at listener: StreamListener) -> String {
         var place = "\(ProcessIdentity.current.bootID) \(listener.location)"
         if listener.port == nil {
-            // In another root directory, the same path is another place.
+            // A process with another root directory may listen at the same path, so the identity of the directory is
+            // part of the name.
             let directory = Directory.parts(of: listener.location).directory
             if let status = try? FileStatus(behindPath: directory) {
                 place += " \(status.identity.device) \(status.identity.number)"
@@ -82,7 +83,7 @@ final class Access: Sendable {
     func isNamed(by request: WebRequest) -> Bool {
         guard let host = request["host"] else { return false }
         let names = ["127.0.0.1", "localhost"]
-        // Clients leave out the port that is HTTP's own.
+        // Clients leave out the port if it is 80, the default of HTTP.
         if let port { return names.contains { host == "\($0):\(port)" || (port == 80 && host == $0) } }
         let parts = host.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         return names.contains(String(parts[0])) && (parts.count == 1 || UInt16(parts[1]) != nil)
@@ -91,7 +92,7 @@ final class Access: Sendable {
     /// True if a request comes from the page, or from a person that opens it, according to the browser's headers.
     func isOwn(_ request: WebRequest) -> Bool {
         if let origin = request["origin"], origin != "http://\(request["host"] ?? "")" { return false }
-        // The pages alone have nothing of the group.
+        // Only the two pages may be opened in this way: without the key they contain nothing of the group.
         let isPage = request.method == "GET" && ["/", PlainPage.path].contains(request.path)
         switch request["sec-fetch-site"] {
         case nil, "same-origin": return true

@@ -113,7 +113,8 @@ actor ChangeStreams {
             }
             let isOther = stream.incarnation.map { $0 != incarnation } ?? false
             guard !isOther, known <= revision else {
-                // Another group is there now, such as a new one in the same place.
+                // The reader has followed another group, for example one that was removed and made anew in the same
+                // directory.
                 send(Self.event("reset", id: (revision, incarnation), [:]), peer)
                 streams[peer]?.known = revision
                 continue
@@ -145,7 +146,7 @@ actor ChangeStreams {
     private static func event(_ name: String, id: (Revision, String)?, _ content: JSONObject) -> [UInt8] {
         var data: JSONObject = ["revision": id.map { .natural($0.0.rawValue) } ?? .null]
         for (name, value) in content.members { data.append(name, value) }
-        // A line of JSON has no line break.
+        // The data is one line, because the JSON text has no line break.
         let id = id.map { "id: \($0.0.rawValue)@\($0.1)\n" } ?? ""
         return Array("event: \(name)\n\(id)data: \(data.line)\n\n".utf8)
     }

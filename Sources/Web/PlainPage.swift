@@ -19,7 +19,7 @@ enum PlainPage {
         default-src 'none'; style-src '\(WebAnswer.hash(of: style))'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'
         """
 
-    /// The most bytes of a table, of which the last row may pass it.
+    /// The size of a table, in bytes, after which no further row is added. The last row may exceed it.
     private static let tableByteCount = 96 << 10
 
     /// Returns an answer with a page. A form needs the policy for referrers: with `no-referrer`, a browser sends no `Origin`.

@@ -15,7 +15,8 @@ struct WebRequest: Hashable, Sendable {
 
     /// The bytes between the head and the body.
     static let terminator = Array("\r\n\r\n".utf8)
-    /// The most lines of a head: reading one costs more than its bytes tell.
+    /// The maximum number of lines of a head: parsing many short lines takes more time than the limit of its bytes
+    /// suggests.
     private static let lineCount = 100
     /// The most bytes of a form.
     private static let formByteCount = 512

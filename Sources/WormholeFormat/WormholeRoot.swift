@@ -16,7 +16,8 @@ package struct WormholeRoot: Hashable, Sendable {
 
     /// - Parameter directory: Any text; nil for the directory that the group's wormholes share.
     package init(directory: String?) {
-        // No text has a part with a `%` before an `m`.
+        // `PathPart` never produces a part with a `%` before an `m`, so this part differs from that of every named
+        // directory.
         let part = directory.map { PathPart.text(for: $0, maximumByteCount: Self.directoryByteCount) } ?? "%main"
         path = Self.path + part
     }

@@ -61,7 +61,7 @@ extension Wormhole {
         let path = root.path(of: kind)
         var paths: [String] = []
         for entry in try await group.list(KeyPrefix(path)).entries {
-            // Keys are ordered, so those of one mailbox are adjacent.
+            // The keys of one mailbox follow each other, because a snapshot lists keys in order.
             let part = entry.key.text.dropFirst(path.count).prefix { $0 != "/" }
             if paths.last != path + part { paths.append(path + part) }
         }

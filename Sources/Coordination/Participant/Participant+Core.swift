@@ -243,7 +243,8 @@ extension Participant {
                 open = exiting.filter(remaining.contains)
             }
         } catch {
-            await tell(OwnershipEvent(kind: .problem, epoch: epoch, reason: "the witness cannot find other cores: \(error)"))
+            let reason = "the witness cannot find other cores: \(error)"
+            await tell(OwnershipEvent(kind: .problem, epoch: epoch, reason: reason))
         }
     }
 

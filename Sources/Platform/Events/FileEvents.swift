@@ -11,7 +11,7 @@ package final class FileEvents: Sendable {
         case closed(watch: Int32)
         /// The watch has ended.
         case ended(watch: Int32)
-        /// Events were dropped: anything may have happened anywhere.
+        /// The kernel dropped events: any watched file may have changed, and the reader must check all of them.
         case overflow
     }
 
@@ -50,7 +50,7 @@ package final class FileEvents: Sendable {
 
     /// Watches a file for writes. A file that is already watched keeps its number.
     package func watchWrites(to file: OpenFile) throws(SystemCallError) -> Int32 {
-        // Through the descriptor: the name may belong to another file by now.
+        // The watch is set through the descriptor, because the name may belong to another file by now.
         try SystemCall.negated("inotify_add_watch", at: file.path) {
             clinux_watch_writes(descriptor, "/proc/self/fd/\(file.descriptor)")
         }

@@ -12,7 +12,7 @@ package enum Poll {
     /// - Returns: For each descriptor, whether it is readable or has failed.
     package static func wait(for descriptors: [Int32], timeout: Duration?) -> [Bool] {
         var entries = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        // Rounded up: waking too early would only mean another wait.
+        // Rounded up, because a wait that ends too early must be repeated.
         let milliseconds = timeout.map { Int32(clamping: $0.millisecondsRoundedUp) } ?? -1
         let count = poll(&entries, nfds_t(entries.count), milliseconds)
         guard count > 0 else { return descriptors.map { _ in false } }
@@ -100,7 +100,7 @@ package final class IntervalTimer: Sendable {
 
     /// Makes the descriptor readable after a time, and then at an interval; once, when that is zero.
     package func set(first: Duration, interval: Duration) {
-        // It fails only for invalid times.
+        // The call fails only for invalid times, and these are valid.
         _ = clinux_set_timer(descriptor, first.clampedNanoseconds, interval.clampedNanoseconds)
     }
 

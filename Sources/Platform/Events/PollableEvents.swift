@@ -107,9 +107,10 @@ extension Observation {
 /// Holds the event that was taken before the consumer asked for it. The event and the counter change under one lock.
 private final class Ahead<Element: Sendable>: Sendable {
     private struct State {
-        /// The event; nil while there is none. An end or an error stays.
+        /// The event that was taken; nil while there is none. The end of the sequence, or its error, is kept until the
+        /// consumer takes it.
         var held: Result<Element?, SharedCoreError>?
-        /// Resumed when the event was taken, with whether to take another one.
+        /// The task that waits until the consumer has taken the event. It is resumed with true to take another event.
         var task: CheckedContinuation<Bool, Never>?
         var isEnded = false
     }
@@ -121,7 +122,7 @@ private final class Ahead<Element: Sendable>: Sendable {
         counter = try EventCounter()
     }
 
-    /// Waits until the event was taken. Returns whether to take another one.
+    /// Stores a result and waits until the consumer has taken it. Returns whether the task must take another event.
     func offer(_ result: Result<Element?, SharedCoreError>) async -> Bool {
         await withCheckedContinuation { continuation in
             let isFinal = state.withLock { state in
@@ -160,7 +161,7 @@ private final class Ahead<Element: Sendable>: Sendable {
         }
     }
 
-    /// Drops the event taken ahead, unless the sequence has ended by itself.
+    /// Drops the event that was taken ahead of the consumer. An end of the sequence that was found before stays.
     func end() {
         let task = state.withLock { state in
             guard !state.isEnded else { return nil as CheckedContinuation<Bool, Never>? }

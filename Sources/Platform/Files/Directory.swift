@@ -108,7 +108,8 @@ package final class Directory: Sendable {
     package func forEachName(
         _ take: (_ name: UnsafeRawBufferPointer, _ kind: FileKind?) -> Bool
     ) throws(SystemCallError) {
-        // A new descriptor: reading moves a position that duplicates would share.
+        // The listing uses a new descriptor: it moves the read position, which a duplicate of the descriptor would
+        // share.
         let copy = try SystemCall.run("openat", at: path) {
             openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         }
@@ -119,7 +120,7 @@ package final class Directory: Sendable {
         }
         defer { closedir(stream) }
         while true {
-            // Nil is the end or an error, which only errno distinguishes.
+            // `readdir` returns NULL at the end and for an error. Only errno distinguishes the two.
             errno = 0
             let entry = readdir(stream)
             let found = entry == nil ? errno : 0
@@ -182,18 +183,18 @@ package final class Directory: Sendable {
             let count = try SystemCall.run("readlinkat", at: path) { readlinkat(descriptor, name, &bytes, count) }
             return bytes[..<count].map(UInt8.init(bitPattern:))
         } catch {
-            // Another kind of file counts as no link.
+            // A file that is no symbolic link gives EINVAL, and counts as no link.
             guard error.isAbsent || error.number == EINVAL else { throw error }
             return nil
         }
     }
 
-    /// Removes a name, byte by byte, as far as that is possible.
+    /// Removes a name that is given as bytes. A failure is ignored.
     package func remove(_ name: UnsafePointer<CChar>) {
         unlinkat(descriptor, name, 0)
     }
 
-    /// Creates an empty file at a path if there is none, as far as that is possible.
+    /// Creates an empty file at a path if there is none. A failure is ignored.
     package static func mark(path: String) {
         let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         if descriptor >= 0 { Glibc.close(descriptor) }

@@ -21,7 +21,7 @@ package final class DiskReader: Sendable {
     /// - Parameter file: An open file.
     package init(_ file: OpenFile, named name: String, in directory: Directory) {
         self.file = file
-        // The name may belong to another file by now.
+        // The name may belong to another file by now, so the identity of the opened file is compared.
         let direct = try? OpenFile(name, in: directory, .readPastCache)
         let isSame = (try? direct?.presence().identity) == (try? file.presence().identity)
         self.direct = isSame ? direct : nil
@@ -49,7 +49,7 @@ package final class DiskReader: Sendable {
                 return try file.read(count: count, at: offset)
             }
             done += read
-            // The end of the file, the only place where a partial block is read.
+            // The file has ended: only there does a read return a partial block.
             if read == 0 || done % Self.blockByteCount != 0 { break }
         }
         let found = buffer[min(offset - start, done)..<min(offset - start + count, done)]

@@ -65,7 +65,7 @@ package final class MappedPage: Sendable {
 
     /// Throws if the page is lost.
     package func requirePresence(at location: String) throws(SystemCallError) {
-        // This access makes the kernel report a lost page.
+        // If the page is lost, this read makes the kernel report that by SIGBUS.
         _ = load(at: 0)
         if isLost { throw SystemCallError("mmap", number: EIO, at: location) }
     }
@@ -134,7 +134,8 @@ package final class MappedPage: Sendable {
 
     /// Returns whether the system lets threads sleep at words of the page.
     package func canSleep(at offset: Int) -> Bool {
-        // A value other than the present one, so that it returns at once.
+        // The sleep is given a value that the word does not have, so that the call returns at once if the system
+        // supports it.
         clinux_sleep_at(base + offset, ~loadHalf(at: offset), .max) == -EAGAIN
     }
 

@@ -9,7 +9,8 @@ package final class OwnWord: Sendable {
     /// True if the system lets a thread sleep at several words: Linux 5.16 or later, and no filter of system calls.
     package static let canSleepAtSeveral: Bool = {
         let word = OwnWord()
-        // A value other than the present one, so that it returns at once.
+        // The sleep is given a value that the word does not have, so that the call returns at once if the system
+        // supports it.
         return withExtendedLifetime(word) { clinux_sleep_at_any([word.address], [~word.value], 1) == -EAGAIN }
     }()
 
@@ -39,9 +40,9 @@ package final class OwnWord: Sendable {
     /// How a sleep at several words ended.
     package enum SleepEnd: Hashable, Sendable {
         case woken
-        /// Not now: the system had no memory, for example.
+        /// The system has refused the call this time, for example for lack of memory.
         case failed
-        /// The system lets no thread of this process sleep so.
+        /// The system does not let threads of this process sleep at several words.
         case unsupported
     }
 

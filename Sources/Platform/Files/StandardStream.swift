@@ -11,7 +11,7 @@ package enum StandardStream: Int32 {
         try bytes.withUnsafeBytes { bytes in Result { () throws(SystemCallError) in try write(bytes) } }.get()
     }
 
-    /// Writes a text without copying it: it may have megabytes.
+    /// Writes a text without copying it, because a text may have megabytes.
     package func write(text: String) throws(SystemCallError) {
         var text = text
         try text.withUTF8 { text in
@@ -72,7 +72,8 @@ package enum StandardStream: Int32 {
     ///
     /// - Returns: Whether the reader has gone; for a file, false at once.
     package func waitForEndOfReader() -> Bool {
-        // Both are reported even if they were not requested: a pipe has an error, a socket and a terminal hang up.
+        // `poll` reports the end of the reader without a request: POLLERR for a pipe, POLLHUP for a socket and a
+        // terminal.
         var entry = pollfd(fd: rawValue, events: 0, revents: 0)
         while poll(&entry, 1, -1) < 0, errno == EINTR {}
         return entry.revents & Int16(POLLERR | POLLHUP) != 0

@@ -30,7 +30,7 @@ package final class ChildProcess: Sendable {
         var end: ProgramEnd?
         /// The lines that wait for space in the socket, in order.
         var unsent: [ArraySlice<UInt8>] = []
-        /// True while a thread sends these lines, or is about to.
+        /// True from the moment at which a thread is chosen to send these lines until it has sent them.
         var isSending = false
         /// True if the process's input ends after these lines.
         var isInputClosed = false
@@ -39,7 +39,8 @@ package final class ChildProcess: Sendable {
         var waiting: [CheckedContinuation<ProgramEnd, Never>] = []
     }
 
-    /// The part that the thread of the process holds, which must not keep the process alive.
+    /// The state that is shared with the child's thread. The thread references this and not the `ChildProcess`, so that
+    /// the last reference to that one can still end the child.
     private final class Content: Sendable {
         let program: StartedProgram
         let process: ProcessHandle
@@ -154,7 +155,8 @@ package final class ChildProcess: Sendable {
             defer { state.isSending = true }
             return !state.isSending
         }
-        // Not under the lock: if the system has no thread left, the lines are sent here.
+        // Submitted without the lock: if the system has no thread left, `submit` sends the lines on this thread, and
+        // that takes the lock.
         if mustSend { content.sender.submit { [content] in Self.sendRest(of: content) } }
     }
 
@@ -230,7 +232,8 @@ package final class ChildProcess: Sendable {
                     return nil
                 }
                 if let known { continuation.resume(returning: known) }
-                // A cancellation or a timeout before the reader was registered has not found it.
+                // If the task was cancelled, or the time was over, before the reader was registered, nothing has ended
+                // this reader yet.
                 if known == nil, Task.isCancelled { Self.stopReading(number, of: content, CancellationError()) }
                 if known == nil, let deadline, clock.now >= deadline { Self.stopReading(number, of: content, tooLate) }
             }
@@ -263,7 +266,8 @@ package final class ChildProcess: Sendable {
         // The process is reaped under the same lock, so the number cannot be another process's by now.
         content.state.withLock { state in
             guard state.end == nil else { return }
-            // A child that does not run its program yet may not have its group yet.
+            // A child that has not begun its program yet may not have its own process group yet. The signal then goes
+            // to the child alone.
             if !isGroup || Glibc.kill(-pid, signal.rawValue) != 0 { Glibc.kill(pid, signal.rawValue) }
         }
     }
@@ -296,7 +300,7 @@ package final class ChildProcess: Sendable {
     package func killNow() async {
         signal(.kill)
         _ = await end()
-        // A process that was killed to stay a zombie is not reaped by then.
+        // A process that `killLeavingZombie()` has killed is not reaped by its thread, so it is reaped here.
         content.state.withLock { Self.reap(content.program, &$0) }
     }
 
@@ -319,8 +323,8 @@ package final class ChildProcess: Sendable {
         while true {
             let ready = Poll.wait(
                 for: [content.process.descriptor] + (isOpen ? [content.connection.descriptor] : []), timeout: nil)
-            // By then the socket has all that the process itself wrote. It does not wait for children that the process
-            // has left.
+            // When the process has ended, the socket has all that the process itself wrote. Children of that process
+            // may still write, but this thread does not wait for them.
             let hasEnded = ready[0]
             if isOpen, ready[1] { isOpen = receive(&rest, content) }
             if hasEnded {
@@ -328,7 +332,8 @@ package final class ChildProcess: Sendable {
                 break
             }
         }
-        // Ends a send that waits for a process that the child has left.
+        // Ends a send that waits for space in the socket: a child of the ended process may still have the other end
+        // open.
         shutdown(content.connection.descriptor, Int32(SHUT_WR))
         let (readers, waiting, end) = content.state.withLock { state in
             if !state.staysZombie { reap(content.program, &state) }
@@ -348,7 +353,7 @@ package final class ChildProcess: Sendable {
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         let count = recv(content.connection.descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
         guard count > 0 else { return count < 0 && (errno == EAGAIN || errno == EINTR) }
-        // Only new bytes are searched: a line may have megabytes.
+        // Only the new bytes are searched for a line break, because a line may have megabytes.
         var pieces = buffer[..<count].split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)[...]
         while pieces.count > 1, let piece = pieces.popFirst() {
             let line = String(decoding: rest + piece, as: UTF8.self)
@@ -362,7 +367,7 @@ package final class ChildProcess: Sendable {
     /// Takes the bytes that the socket has at the time of the call, when the process has ended, and no more: a process
     /// that it left may write on.
     private static func receiveRest(_ rest: inout [UInt8], _ content: Content) {
-        // Each turn takes a whole buffer, or all that was there.
+        // Each turn takes a whole buffer, or all bytes that are left.
         for _ in 0..<(content.connection.waitingByteCount / (64 << 10) + 1) where !receive(&rest, content) { return }
     }
 

@@ -100,7 +100,7 @@ package enum FailPoint {
             return Arming(number: number)
         }
 
-        /// Makes places the only active ones, for a process with a single such task.
+        /// Activates places and deactivates all others, for a process in which only one task uses fail points.
         package static func armOnly(_ text: String) {
             settings.withLock { $0 = [] }
             _ = arm(text)
@@ -151,8 +151,8 @@ package enum FailPoint {
                 return settings[index].count > 0 ? settings[index].action : settings.remove(at: index).action
             }
             switch action {
-            // Sent to this thread, which then does not run another instruction, as it might if another thread took the
-            // signal.
+            // `raise` sends the signal to this thread, so that it stops before its next instruction. It might run on if
+            // another thread took the signal.
             case .stop: raise(SIGSTOP)
             case .kill: raise(SIGKILL)
             case .exit(let status): _exit(status)

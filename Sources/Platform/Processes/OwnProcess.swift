@@ -13,7 +13,7 @@ package enum OwnProcess {
     /// to another user.
     package static var hasMoreRightsThanCaller: Bool { clinux_has_more_rights_than_caller() }
 
-    /// Ends it in order: exit handlers of libraries run.
+    /// Ends this process as `exit(3)` does: the exit handlers of libraries run.
     package static func exit(_ status: Int32) -> Never {
         Glibc.exit(status)
     }

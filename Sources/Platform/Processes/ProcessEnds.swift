@@ -86,7 +86,8 @@ package final class ProcessEnds: Sendable {
         return wait
     }
 
-    /// Waits for a process no longer. The last reference to it closes the descriptor, which takes it out of the set.
+    /// Ends the wait for a process. The last reference to its handle closes the descriptor, and the kernel then removes
+    /// it from the set.
     private func take(_ key: UInt64) -> (@Sendable () -> Void)? {
         state.withLock { $0.awaited.removeValue(forKey: key) }?.call
     }

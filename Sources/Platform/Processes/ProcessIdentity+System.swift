@@ -62,7 +62,7 @@ extension ProcessIdentity {
         do throws(SystemCallError) {
             threads = try Directory(path: "/proc/\(pid)/task").names()
         } catch {
-            // It has ended since the first look.
+            // The process has ended since its record was read.
             return error.isAbsent || error.number == ESRCH
         }
         return threads.allSatisfy { thread in
@@ -113,7 +113,7 @@ extension ProcessIdentity {
                 line.split(separator: "\t").last == "\(pid)"
             else { return false }
             var status = stat()
-            // If it cannot be read, the number and the start time are sufficient.
+            // If the namespace of the process cannot be read, its number and its start time identify it.
             guard stat("/proc/\(process.pid)/ns/pid", &status) == 0 else { return true }
             return UInt64(status.st_ino) == namespace
         }

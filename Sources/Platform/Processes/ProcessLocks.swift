@@ -33,7 +33,7 @@ package enum ProcessLocks {
         guard let file = try locks(of: "/proc/self/fdinfo/\(own.descriptor)").first?.file else { return false }
         let wanted = Lock(file: file, first: "\(byte)", last: "\(byte)")
         let directory = try Directory(path: "/proc/\(pid)/fdinfo")
-        // The highest first: a participant's locks are there (`OpenFile.EarlyEnd`).
+        // The highest descriptors are checked first, because a participant has its locks there (`OpenFile.EarlyEnd`).
         for number in try directory.names().compactMap({ Int($0) }).sorted(by: >) {
             do throws(SystemCallError) {
                 if try locks(of: directory.path + "/\(number)").contains(wanted) { return true }

@@ -30,7 +30,7 @@ package enum ProcessMemory {
     /// counted. Nil if the process has ended or cannot be seen.
     package static func ownByteCount(of process: ProcessIdentity) -> UInt64? {
         guard var total = ownByteCount(of: process.pid) else { return nil }
-        // Its children, and theirs. No Executor has more than a few hundred.
+        // The children of the process and their children are added. No Executor has more than a few hundred.
         var rest = children(of: process.pid)
         var count = 0
         while let child = rest.popLast(), count < 256 {

@@ -16,7 +16,7 @@ package enum SpareDescriptors {
         } catch {
             return error.exhausted == nil ? nil : 0
         }
-        // One of the listed descriptors was open only for this count.
+        // One of the listed descriptors is the one that reads the list, and is closed by now.
         return max(0, end - (numbers.count { Int($0).map { $0 < end } ?? false } - 1))
     }
 

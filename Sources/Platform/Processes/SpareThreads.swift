@@ -28,7 +28,8 @@ package enum SpareThreads {
                     + "this process may not have so much. Raise its limit (ulimit -v, ulimit -d).",
                 at: location)
         }
-        // A heap for each thread would take the memory that was just found.
+        // If memory is limited, all threads share one heap: a heap for each thread would use up the memory that was
+        // found above.
         if clinux_has_limited_memory() { OwnProcess.shareHeap() }
         let found = Int(clinux_try_threads(Int32(needed)))
         guard found < needed else { return }

@@ -77,7 +77,7 @@ package final class MessageSocket: Sendable {
         while result == -EINTR {
             result = clinux_receive_message(descriptor, &bytes, count, &carried, fileCount, &carriedCount)
         }
-        // The files are closed with these references, on each path.
+        // These references close the received files on every path, including errors.
         let files = carried.prefix(carriedCount).map { OpenFile(owning: $0, path: "received") }
         if result > 0 { return .message(Array(bytes.prefix(Int(result))), files) }
         if result == -EAGAIN { return .nothing }

@@ -44,7 +44,8 @@ public struct SystemClock: TimeSource {
     }
 
     private static func hasSlept(until instant: BootInstant, from present: BootInstant) async -> Bool {
-        // On a thread that runs its own tasks, that thread waits itself: otherwise each sleep would wake two threads.
+        // A thread with an executor also waits for the sleeping tasks of that executor. Otherwise each sleep would wake
+        // two threads.
         if let sleepers = ThreadExecutor.current?.sleepers ?? Sleepers.shared {
             return await sleepers.sleep(until: instant)
         }
@@ -78,7 +79,7 @@ final class Sleepers: Sendable {
 
         /// The earliest instant that a task waits for, or an earlier one; nil if none waits.
         private var next: BootInstant?
-        /// True if the task that slept until ``next`` was cancelled.
+        /// True if the task that slept until ``next`` was cancelled, so that ``next`` is earlier than needed.
         private var isNextOver = false
 
         /// Returns the earliest instant that a task waits for.
@@ -157,7 +158,7 @@ final class Sleepers: Sendable {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { wait($0, as: number) }
         } onCancel: {
-            // It may not wait yet; then it finds its entry removed.
+            // If the task does not wait yet, it finds its entry removed, and returns at once.
             state.withLock { $0.remove(number) }?.continuation?.resume(returning: false)
         }
     }

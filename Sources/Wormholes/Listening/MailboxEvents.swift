@@ -133,7 +133,8 @@ extension MailboxEvents {
 
     private func handled(by handler: Handler<MailboxEvent<Message>>) -> MailboxToken {
         let gate = HandlerGate()
-        // The task holds the iterator, not this object, so that releasing the token ends it.
+        // The task references the iterator and not the sequence, so that releasing the token releases the sequence, and
+        // that ends the task.
         Task { [start] in
             var events = start
             while let event = try? await events.next(), await handler.call(event, gate) {}

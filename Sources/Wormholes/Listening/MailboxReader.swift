@@ -46,7 +46,8 @@ struct MailboxReader: Sendable {
             switch try await watch.next() {
             case nil: return nil
             case .changes(let changes): apply(changes)
-            // A watch from the present has no initial snapshot; a later one replaces the known state.
+            // The watch begins at the present and delivers no first snapshot, so a snapshot here replaces the known
+            // state.
             case .snapshot, .lagged: try await catchUp()
             }
         }
@@ -124,7 +125,8 @@ struct MailboxReading: Sendable {
         var count = state.count
         var later: [ChangeSet] = []
         var revision = snapshot.revision
-        // Each announcement is in the commit of its message, so the watch reaches the last one.
+        // Each announcement was posted in the commit of its message, so the watch delivers a change for the last
+        // announcement, and this loop ends.
         while revision < state.revision {
             let event = try await watch.next()
             // The watch has ended; the next call to take an event reports that.
