@@ -38,7 +38,7 @@ struct FigureResultTests {
         }
     }
 
-    @Test("What there is not is null, and no number is made up for it")
+    @Test("A missing value is null, and no number is invented for it")
     func nothing() {
         let result = FigureResult(name: "takeover.frozen", unit: "ms", own: Samples([500]))
         #expect(
@@ -83,7 +83,7 @@ struct FigureResultTests {
         #expect(own.ratios(to: Samples()) == nil)
     }
 
-    @Test("What is not installed is said once, and fails nothing")
+    @Test("A missing program is named once, and the run does not fail")
     func absence() async throws {
         let calls = Order()
         let figure = Figure(

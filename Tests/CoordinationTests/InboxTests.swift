@@ -223,7 +223,7 @@ struct InboxTests {
         }
     }
 
-    @Test("C10: of a hundred that take one message at once, one has it")
+    @Test("C10: if a hundred participants take one message at once, one gets it")
     func race() async throws {
         let fixture = try await InboxFixture()
         let message = try textMessage("call-1")

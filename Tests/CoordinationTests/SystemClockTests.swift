@@ -26,7 +26,7 @@ struct SystemClockTests {
         #expect(order.value == Array(0..<20))
     }
 
-    @Test("A sleep until tomorrow delays no later and shorter sleep")
+    @Test("A sleep until tomorrow does not delay a shorter one that begins later")
     func earlierThanSet() async throws {
         let tomorrow = clock.now().advanced(by: .seconds(86_400))
         let first = Task(executorPreference: ThreadExecutor.ordered) { [clock] in try await clock.sleep(until: tomorrow)
@@ -40,7 +40,7 @@ struct SystemClockTests {
         _ = await first.result
     }
 
-    @Test("An instant that is over is not waited for")
+    @Test("A sleep until a past instant returns at once")
     func over() async throws {
         try await clock.sleep(until: clock.now())
         try await clock.sleep(until: BootInstant(nanoseconds: 0))

@@ -96,7 +96,7 @@ struct KeyTests {
         }
     }
 
-    @Test("S2: keys that differ in one byte only are ordered by it, wherever in a word it stands", arguments: 0...17)
+    @Test("S2: keys that differ in one byte are ordered by it, at any position in a machine word", arguments: 0...17)
     func orderOfEachByte(offset: Int) throws {
         // Of one, two, three and four bytes, with first bytes below and above 0x80; equal up to the offset, and of any length behind.
         let characters = ["\0", "/", "a", "\u{7f}", "\u{80}", "é", "ÿ", "\u{fff}", "€", "\u{ffff}", "😀", "\u{10ffff}"]

@@ -5,7 +5,7 @@ internal import Testing
 
 @Suite("Watches and observations are sequences that free what they hold")
 struct SequencesTests {
-    @Test("W4: letting go of the last reference cancels a watch; cancelling twice is harmless")
+    @Test("W4: releasing the last reference cancels a watch; cancelling twice does no harm")
     func watchIsCancelledWhenLetGo() async throws {
         let cancels = Box(0)
         var watch: Watch? = Watch(next: { nil }, cancel: { cancels.update { $0 += 1 } })
@@ -16,7 +16,7 @@ struct SequencesTests {
         #expect(cancels.value == 3)
     }
 
-    @Test("N6: letting go of the last reference cancels an observation")
+    @Test("N6: releasing the last reference cancels an observation")
     func observationIsCancelledWhenLetGo() async throws {
         let cancels = Box(0)
         var observation: Observation? = Observation(next: { nil }, cancel: { cancels.update { $0 += 1 } })

@@ -12,7 +12,7 @@ struct SharedCoreErrorTests {
         #expect(caused.description == "system: The file could not be opened. [/f] (EIO: Input/output error)")
     }
 
-    @Test("S5: a failed guard says which one and what stands there")
+    @Test("S5: the error of a failed guard has the guard's index and the present entry")
     func guardFailureIsTold() {
         let found = Entry(
             key: "k", value: [1], revision: Revision(rawValue: 9), creationRevision: Revision(rawValue: 7),

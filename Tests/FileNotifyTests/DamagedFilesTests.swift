@@ -37,7 +37,7 @@ struct DamagedFilesTests {
         #expect(try await refusal(of: path) == .incompatible)
     }
 
-    @Test("S11: a file of something else is corrupt", arguments: ["journal-1", "sessions"])
+    @Test("S11: a file with foreign content is corrupt", arguments: ["journal-1", "sessions"])
     func otherFile(file: String) async throws {
         let directory = try TemporaryDirectory()
         let path = try await group(in: directory)
@@ -344,7 +344,7 @@ struct DamagedFilesTests {
         }
     }
 
-    @Test("S9: what lies behind the published end is ignored")
+    @Test("S9: bytes after the published end are ignored")
     func behindTheEnd() async throws {
         let directory = try TemporaryDirectory()
         let path = try await group(in: directory)
@@ -359,7 +359,7 @@ struct DamagedFilesTests {
         await group.close()
     }
 
-    @Test("E2, S10: an absurd durable end is not believed", arguments: [1 << 63 + 5, .max, 1 << 62] as [UInt64])
+    @Test("E2, S10: an absurd durable end in a file is ignored", arguments: [1 << 63 + 5, .max, 1 << 62] as [UInt64])
     func absurdDurableEnd(word: UInt64) async throws {
         let directory = try TemporaryDirectory()
         let path = try await group(in: directory)

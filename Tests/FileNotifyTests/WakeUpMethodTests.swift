@@ -67,7 +67,7 @@ struct WakeUpMethodTests {
         await group.close()
     }
 
-    @Test("N4: two that cannot watch files wake each other", arguments: Obstacle.allCases)
+    @Test("N4: two processes that cannot watch files wake each other", arguments: Obstacle.allCases)
     func wakeEachOther(obstacle: Obstacle) async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "group")

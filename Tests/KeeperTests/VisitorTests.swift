@@ -23,7 +23,7 @@ extension KeeperTests {
             if case .refused(let problem) = message { problem.code } else { nil }
         }
 
-        @Test("Garbage is refused, and the keeper goes on")
+        @Test("The keeper refuses garbage and continues to work")
         func garbage() async throws {
             try await start()
             let connection = try stage.connect()

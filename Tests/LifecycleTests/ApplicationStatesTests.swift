@@ -11,7 +11,7 @@ struct ApplicationStatesTests {
         try await space.open("group", as: SessionDescription(role: .main, name: name))
     }
 
-    @Test("P1: what one process says, all processes read")
+    @Test("P1: a level that one process sets is read by all processes")
     func set() async throws {
         let space = MemorySpace()
         let (one, two) = (try await open(space, "one"), try await open(space, "two"))

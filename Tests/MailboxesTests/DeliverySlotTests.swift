@@ -21,7 +21,7 @@ struct DeliverySlotTests {
         #expect(try await slot.next() == delivery(6))
     }
 
-    @Test("N3: one that waits is woken")
+    @Test("N3: a delivery wakes a waiting consumer")
     func wakes() async throws {
         let slot = DeliverySlot()
         let waiting = Task { try await slot.next() }

@@ -59,7 +59,7 @@ struct ItemNameTests {
         }
     }
 
-    @Test("numbered names rise, and are those of no text")
+    @Test("numbered names are in ascending order, and differ from the names of texts")
     func numbered() {
         let names = (0..<100).map { _ in ItemName.numbered(by: SessionID(rawValue: 7)) }
         #expect(names == names.sorted())

@@ -34,7 +34,7 @@ struct MonitorTests {
         for await _ in try #require(stream) {}
     }
 
-    @Test("A listener can be cancelled, and others go on")
+    @Test("Cancelling one listener does not affect the others")
     func cancelled() async throws {
         let monitor = try await NetworkMonitor.open()
         let states = monitor.states

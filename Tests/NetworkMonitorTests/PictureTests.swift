@@ -64,7 +64,7 @@ struct PictureTests {
         #expect(state.description == "connected through other (192.0.2.8), wan (192.0.2.7)")
     }
 
-    @Test("With a link that is gone go its addresses and its routes")
+    @Test("The removal of a link removes its addresses and routes")
     func gone() {
         let all: [NetworkChange] = [.link(wan), .address(own), .route(route), .linkGone(7)]
         #expect(state(all).outage == .interface)

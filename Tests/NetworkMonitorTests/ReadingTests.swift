@@ -8,7 +8,7 @@ struct ReadingTests {
         return changes
     }
 
-    @Test("A link is up, and runs, as its flags say")
+    @Test("The flags of a link tell whether it is up and running")
     func links() {
         #expect(changes(.link(7, "wan")) == [.link(NetworkLink(index: 7, name: "wan"))])
         #expect(
@@ -20,7 +20,7 @@ struct ReadingTests {
         #expect(changes(.link(7, "wan", type: 17)) == [.linkGone(7)])
     }
 
-    @Test("What a bridge says of its ports is not about links")
+    @Test("Messages of a bridge about its ports are not reports of links")
     func bridges() {
         #expect(changes(.link(7, "wan", family: 7, type: 17)) == [])
         #expect(changes(.link(7, "wan", family: 7)) == [])

@@ -38,7 +38,7 @@ struct SettlingTests {
         #expect(settling.take(at: at(1250)) == "new")
     }
 
-    @Test("What is back where it was has not moved")
+    @Test("A change that is undone within the quiet time is not reported")
     mutating func back() {
         settling.move(to: "new", at: at(1000))
         settling.move(to: "old", at: at(1100))

@@ -123,7 +123,7 @@ struct TrackerTests {
         #expect(tracker.timePassed(at: at(5101)) == [.ask(.links, sequence: 5)])
     }
 
-    @Test("After any events, in the end it tells what is", arguments: Seed.several(300))
+    @Test("After any sequence of events, the tracker finally reports the present state", arguments: Seed.several(300))
     func simulated(seed: Seed) {
         var random = SeededRandom(seed)
         var kernel = SimulatedKernel()

@@ -33,7 +33,7 @@ struct ProcessTests {
         #expect(log.all == [1, 2, 3])
     }
 
-    @Test("S5: what comes meanwhile is there when it goes on")
+    @Test("S5: a frozen process that continues sees all changes made meanwhile")
     func frozenWatch() async throws {
         let process = try await group.process(.tool, "frozen")
         let watch = try await process.group.watch(["key"], from: .now)

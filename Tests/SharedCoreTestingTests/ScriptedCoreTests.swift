@@ -8,7 +8,7 @@ struct ScriptedCoreTests {
     private let group = SimulatedGroup()
     private let script = CoreScript()
 
-    @Test("It fails to start, with the reason, until it is told not to")
+    @Test("A scripted core fails to start, with the given reason, until the test ends that")
     func failsToStart() async throws {
         script.fail(at: .start, because: "the line is dead")
         let app = try await group.main("app", script: script)
@@ -20,7 +20,7 @@ struct ScriptedCoreTests {
         #expect(script.startCount == 2)
     }
 
-    @Test("It hangs at every moment until it may go on", arguments: CoreStep.allCases)
+    @Test("A scripted core hangs at each step until it is resumed", arguments: CoreStep.allCases)
     func hangs(moment: CoreStep) async throws {
         script.hang(at: moment)
         try group.server.receive("Lunch?", as: "1")
@@ -42,7 +42,7 @@ struct ScriptedCoreTests {
         if let stop { #expect(stop.isOver) }
     }
 
-    @Test("It ends by itself when its server has nothing more")
+    @Test("A scripted core ends by itself when its server has no more messages")
     func endsByItself() async throws {
         script.endByItself()
         let app = try await group.main("app", script: script)
@@ -102,7 +102,7 @@ struct ScriptedCoreTests {
         #expect(script.isHanging(at: .fetch))
     }
 
-    @Test("A call-id of nothing is refused")
+    @Test("An empty call-id is refused")
     func emptyCallID() async throws {
         #expect(throws: SharedCoreError.self) { try group.server.receive("Lunch?", as: "") }
         let push = try await group.executor("push")

@@ -54,7 +54,7 @@ struct TimeTests {
         #expect(group.clock.now() == start.advanced(by: .seconds(3)))
     }
 
-    @Test("What several values wait for at once passes once")
+    @Test("If several tasks wait for values at once, the same time counts for all of them")
     func valuesAtOnce() async throws {
         let process = try await group.process(.tool, "worker")
         for _ in 0..<50 {

@@ -34,14 +34,14 @@ struct TimelineTests {
         #expect(throws: TimelineMismatch.self) { try timeline.expect(("app", .killed)) }
     }
 
-    @Test("What must not be there is told")
+    @Test("An unexpected entry is named in the error")
     func unwanted() async throws {
         let timeline = try await timelineEvent()
         try timeline.expectNone(of: .killed, .overlap)
         #expect(throws: TimelineMismatch.self) { try timeline.expectNone(of: .killed, .released) }
     }
 
-    @Test("What was dropped is never said not to have been there")
+    @Test("expectNone fails if entries were dropped, since they may have been of the kind")
     func dropped() async throws {
         let group = SimulatedGroup(options: CoordinationOptions(timelineCapacity: 8))
         for _ in 0..<10 {

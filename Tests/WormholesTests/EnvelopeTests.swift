@@ -54,7 +54,7 @@ struct EnvelopeTests {
         #expect(Envelope([Envelope.mark] + [UInt8](repeating: 0xff, count: 9) + [0x01]) == nil)
     }
 
-    @Test("No text is taken for an envelope")
+    @Test("Bytes of a text are never accepted as an envelope")
     func text() {
         for text in ["", "{}", "\"text\"", "é", "\u{1844}", "\u{1000}"] { #expect(Envelope(Array(text.utf8)) == nil) }
     }

@@ -28,7 +28,7 @@ struct PassedOverTests {
         }
     }
 
-    @Test("One that slept through N sends hears the last, and that N - 1 were passed over")
+    @Test("A listener that missed N messages gets the last one, and the number N - 1")
     func exactly() async throws {
         let fixture = WormholeFixture(historyByteCount: Self.brief)
         let (sender, listener) = try await (fixture.wormhole(), fixture.wormhole())
@@ -40,7 +40,7 @@ struct PassedOverTests {
         #expect(heard.first == .lagged(499))
     }
 
-    @Test("A clearing that it slept through is heard when it is the last, with what was sent after it")
+    @Test("A slow listener gets the last clearing that it missed, with the messages that were sent after it")
     func clearing() async throws {
         let fixture = WormholeFixture(historyByteCount: Self.brief)
         let (sender, listener) = try await (fixture.wormhole(), fixture.wormhole())

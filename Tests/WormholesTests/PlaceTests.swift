@@ -43,7 +43,7 @@ struct PlaceTests {
         #expect(!parts.contains { $0.isEmpty }, "\(key)")
     }
 
-    @Test("Every key stands below the mailboxes' place, and is short enough", arguments: [nil] + hostile)
+    @Test("Every key is below the root of the mailboxes, and short enough", arguments: [nil] + hostile)
     func inside(directory: String?) throws {
         for name in Self.hostile {
             for key in try Self.keys(directory, name) { Self.expectInside(key) }
@@ -64,7 +64,7 @@ struct PlaceTests {
         }
     }
 
-    @Test("Random names: inside, and one place only when their bytes are equal", arguments: Seed.several(4))
+    @Test("Random names stay below the root; only equal bytes give equal paths", arguments: Seed.several(4))
     func random(seed: Seed) throws {
         var random = SeededRandom(seed)
         var names: [String: [UInt8]] = [:]

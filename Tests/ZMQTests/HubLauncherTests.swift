@@ -193,7 +193,7 @@ extension ZMQTests {
             #expect(starts == 1)
         }
 
-        @Test("Where a hub answers, none is started")
+        @Test("No hub is started if one answers")
         func found() async throws {
             let hub = try await stage.hub()
             try await open(with: try launcher("exit 69"))

@@ -291,7 +291,7 @@ extension ZMQTests {
             return (client, welcome.session.id)
         }
 
-        @Test("L1: what the library sends by itself keeps no lease")
+        @Test("L1: heartbeats of the ZeroMQ library do not extend a lease")
         func heartbeats() async throws {
             let stage = try HubStage()
             // Longer than the time from one heartbeat to the next, which is 5 s.

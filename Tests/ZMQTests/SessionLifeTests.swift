@@ -13,7 +13,7 @@ extension ZMQTests {
     /// When the sessions of a hub's clients begin and end.
     @Suite("L1: sessions through a hub")
     struct SessionLifeTests {
-        @Test("a lease runs out although others speak all the time")
+        @Test("a lease expires even if other clients send messages all the time")
         func leaseUnderTraffic() async throws {
             // A lease that lasts on a busy machine until the kill.
             let stage = try HubStage()

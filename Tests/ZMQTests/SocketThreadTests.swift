@@ -57,7 +57,7 @@ extension ZMQTests {
             }
         }
 
-        @Test("a message is heard of while another socket is never empty")
+        @Test("a message is received even if another socket always has data")
         func neverEmpty() async throws {
             let place = try TemporaryDirectory()
             let flooded = try NeverEmpty(in: place)

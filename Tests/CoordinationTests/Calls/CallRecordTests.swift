@@ -34,7 +34,7 @@ struct CallRecordTests {
         #expect(CallRecord(record.bytes) == record)
     }
 
-    @Test("What is cut, has more, or is of another version is no call")
+    @Test("Bytes that are cut, too long or of another version are no call")
     func damaged() throws {
         let bytes = CallRecord(
             try description(), in: .ended(.missed), began: BootInstant(nanoseconds: 5), bootID: boot

@@ -113,7 +113,7 @@ struct PollableEventsTests {
         #expect(isReadable(events.descriptor))
     }
 
-    @Test("Letting go cancels the watch")
+    @Test("Releasing the last reference cancels the watch")
     func letsGo() async throws {
         let isCancelled = Promise<Void>()
         let watch = Watch(

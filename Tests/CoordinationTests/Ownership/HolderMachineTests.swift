@@ -229,7 +229,7 @@ struct HolderMachineTests {
         #expect(machine.hasEnded)
     }
 
-    @Test("C26: after a commit that failed it waits before it tries again")
+    @Test("C26: after a failed commit the holder waits before it tries again")
     func retries() {
         var machine = Self.machine([])
         machine.failed(at: Self.start)

@@ -158,7 +158,7 @@ extension OwnershipMachineTests {
         }
     }
 
-    @Test("C17: a Main that insists waits for no activity, and says so in a request that stands already")
+    @Test("C17: a Main that insists waits for no activity, and changes its stored request accordingly")
     func insists() throws {
         let owner = owner(.executor, by: other, claim: 20)
         let (at, _, _) = try untilKill([owner, activities([.seconds(15)]), request(by: session, insists: true)])

@@ -159,7 +159,7 @@ extension OwnershipMachineTests {
         #expect(try transaction(takeOver).operations.first == .delete(OwnershipKey.owner))
     }
 
-    @Test("C6: the lease of an earlier owner says nothing of this one")
+    @Test("C6: the lease of an earlier owner has no effect on the present one")
     func formerLease() throws {
         var view = OwnershipView()
         view.apply(

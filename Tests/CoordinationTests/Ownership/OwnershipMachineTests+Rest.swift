@@ -59,7 +59,7 @@ extension OwnershipMachineTests {
         #expect(!machine.wantsRest)
     }
 
-    @Test("C26: an offer that the store has refused is made again; one that stands is not")
+    @Test("C26: an offer that the store has refused is made again; a stored offer is not")
     func offersOnce() throws {
         var machine = restingMain()
         let transition = try offer(&machine)
@@ -73,7 +73,7 @@ extension OwnershipMachineTests {
         #expect(machine.step(at: start) == .resumeCore(epoch: Revision(rawValue: 20)))
     }
 
-    @Test("C26, S10: a Main whose offer finds no room does not rest, and its core goes on")
+    @Test("C26, S10: a Main whose offer does not fit into the store does not rest, and its core continues")
     func restsWithoutRoom() throws {
         var machine = restingMain()
         machine.missed(try offer(&machine), .noRoom)

@@ -89,7 +89,7 @@ extension OwnershipMachineTests {
         #expect((23...27).contains(run.has(OwnershipKey.challenge).count), "\(run.has(OwnershipKey.challenge))")
     }
 
-    @Test("C26: a Main that waits for its turn does not wake one that rests")
+    @Test("C26: a Main that waits for its turn does not wake a resting Main")
     func leavesARestAlone() {
         var machine = machine(.main)
         machine.waitsItsTurn = true

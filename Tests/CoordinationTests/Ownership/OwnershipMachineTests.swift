@@ -96,7 +96,7 @@ struct OwnershipMachineTests {
         }
     }
 
-    @Test("C3: an Executor does not acquire while a Main's request stands")
+    @Test("C3: an Executor does not acquire while a Main's request is stored")
     func requestBlocksExecutors() throws {
         var machine = machine(.executor)
         let request = HandoverRecord(name: "main", askedAt: start, deadline: .seconds(1), takesOverMain: false)
@@ -292,7 +292,7 @@ struct OwnershipMachineTests {
         #expect(transaction.operations == [.put(OwnershipKey.answer, answer.bytes, .session)])
     }
 
-    @Test("C6: a Main that asks and is silent is looked at; its request stands while it is seen to run")
+    @Test("C6: a silent Main with a request is examined; the request stays while that process is seen running")
     func silentRequestIsLookedAt() throws {
         var machine = machine(.executor)
         let request = HandoverRecord(

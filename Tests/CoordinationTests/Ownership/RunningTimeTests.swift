@@ -59,7 +59,7 @@ struct RunningTimeTests {
         }
     }
 
-    @Test("a clock that stands still, or an instant twice, counts for nothing")
+    @Test("a stopped clock, or the same instant twice, adds no counted time")
     func standsStill() {
         var time = RunningTime(from: start)
         time.count(to: start)

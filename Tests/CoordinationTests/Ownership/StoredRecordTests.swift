@@ -119,7 +119,7 @@ struct StoredRecordTests {
         }
     }
 
-    @Test("C5: a view names the session of every record that stands, so that a dead one is noticed")
+    @Test("C5: a view names the session of every stored record, so that the end of that session is noticed")
     func sessionsOfView() async throws {
         let space = MemorySpace()
         let keys = [

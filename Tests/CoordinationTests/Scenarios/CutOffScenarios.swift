@@ -90,7 +90,7 @@ struct CutOffScenarios {
         #expect(stops.first?.reason.contains("cut off") == true, "\(stops)")
     }
 
-    @Test("C19: a silence that is shorter stops nothing")
+    @Test("C19: a silence of the store that is shorter than the bound stops no core")
     func shortCut() async throws {
         let stage = try await Stage()
         try await stage.main.start()

@@ -319,7 +319,7 @@ struct MessageScenarios {
         #expect(try await Inbox(world.observer()).state(of: .of("call-1")) == .acknowledged)
     }
 
-    @Test("C10: what a participant gives back, another gets")
+    @Test("C10: a message that one participant gives back is taken by another")
     func givenBack() async throws {
         let world = World()
         let main = try await world.main()

@@ -114,7 +114,7 @@ struct RestScenarios {
         await holder.participant.stop()
     }
 
-    @Test("C26, C17: a Main does not rest while an activity is open, or a call waits; its core goes on")
+    @Test("C26, C17: a Main does not rest while an activity is open or a call waits; its core continues")
     func hasReasonsToBeAwake() async throws {
         let world = World()
         let quiet = Quiet()
@@ -178,7 +178,7 @@ struct RestScenarios {
         #expect(try await world.report().report.isClean)
     }
 
-    @Test("C26: a Main that is killed at rest is released for at once")
+    @Test("C26: if a Main is killed at rest, its holder releases the ownership at once")
     func killedAtRest() async throws {
         let world = World()
         let (main, holder, epoch) = try await resting(in: world, Quiet())

@@ -9,7 +9,7 @@ struct GoodHistoryTests {
     private let executor = HistoryBuilder.Actor(2, .executor)
     private let other = HistoryBuilder.Actor(3, .executor)
 
-    @Test("an empty history proves itself")
+    @Test("an empty history breaks no rule")
     func empty() {
         let report = HistoryBuilder().report
         #expect(report.isClean)

@@ -52,7 +52,7 @@ struct DamagedHistoryTests {
         #expect(history.broken == [.c1])
     }
 
-    @Test("C1: a state change from a state that did not stand")
+    @Test("C1: a state change that names a former state other than the present one")
     func stateFromNowhere() {
         var history = HistoryBuilder()
         let epoch = history.add(.acquired, by: executor, to: .starting)
@@ -159,7 +159,7 @@ struct DamagedHistoryTests {
         #expect(history.broken == [.c5])
     }
 
-    @Test("C5: a session that was said to have ended goes on")
+    @Test("C5: a session acts after an entry has declared it ended")
     func deadSpeaks() {
         var history = HistoryBuilder()
         let old = history.own(executor)

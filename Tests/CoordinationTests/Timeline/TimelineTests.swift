@@ -322,7 +322,7 @@ struct TimelineTests {
         #expect(TimelineChecker.check(history).violations.isEmpty)
     }
 
-    @Test("following delivers what stands, then each entry once")
+    @Test("following delivers the present entries, then each new entry once")
     func following() async throws {
         let (store, reader) = try await (open(), open())
         for number in 0..<5 { try await write(entry(.problem, by: store, reason: "\(number)"), to: store) }

@@ -15,7 +15,7 @@ struct ForgottenCoreTests {
         world = World(clock: clock, options: options)
     }
 
-    @Test("C15: one of which the timeline knows nothing is an overlap at once")
+    @Test("C15: a core that the timeline does not mention is an overlap at once")
     func unknown() async throws {
         let hold = world.witness.begin(epoch: Revision(rawValue: 1))
         let main = try await world.main("main beside an unknown core")

@@ -39,7 +39,7 @@ struct WitnessTests {
         withExtendedLifetime(keeps) {}
     }
 
-    @Test("C15: all that run are seen, however many and wherever they lie", arguments: Subject.all)
+    @Test("C15: the witness sees all running cores, however many, and whatever their epochs", arguments: Subject.all)
     func many(subject: Subject) throws {
         let (witness, keeps) = try subject.make()
         let epochs = ([1, 2, 3, 4, 1000, 1 << 32, (1 << 32) + 1, 1 << 62] as [UInt64]).map(Revision.init)
@@ -76,7 +76,7 @@ struct WitnessTests {
         }
     }
 
-    @Test("C15: ending is idempotent, and letting go ends", arguments: Subject.all)
+    @Test("C15: ending twice does no harm, and releasing the last reference ends as well", arguments: Subject.all)
     func ending(subject: Subject) throws {
         let (witness, keeps) = try subject.make()
         let observer = try witness.begin(epoch: epoch(1))

@@ -7,7 +7,7 @@ internal import Testing
 /// Backups at the shell.
 @Suite("The commands of backups")
 struct BackupCommandTests {
-    @Test("compact gives back what the journal had too much, loses nothing, and stands on the timeline with the user")
+    @Test("compact frees the unneeded space of the journal, loses nothing, and is on the timeline with the user")
     func compact() async throws {
         try await HostProgram.using("file") { program in
             let text = String(repeating: "x", count: 50_000)
@@ -29,7 +29,7 @@ struct BackupCommandTests {
         }
     }
 
-    @Test("A group is written to a directory, comes back, and goes on above all revisions (contract S16)")
+    @Test("A group is backed up to a directory and restored, and continues above all revisions (contract S16)")
     func roundTrip() async throws {
         let program = try HostProgram()
         _ = try await program.run("store", "put", "k", "first")

@@ -70,7 +70,7 @@ struct EndingTests {
         #expect(ended.errors.contains("standard output"))
     }
 
-    @Test("A receipt without a reader is told with status 74: what was done stands", arguments: commits)
+    @Test("If the receipt of a write has no reader, the status is 74, and the write stays done", arguments: commits)
     func unreadReceipt(command: String) async throws {
         let ended = try await HostProgram().shell(
             // Its reader has ended before the command begins.

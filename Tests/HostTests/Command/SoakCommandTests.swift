@@ -4,7 +4,7 @@ internal import Testing
 
 @Suite("soak at a terminal")
 struct SoakCommandTests {
-    @Test("What is said of an interruption has a line of its own, in place of the one that shows how far it is")
+    @Test("The message of an interruption replaces the line that shows the progress")
     func interrupted() async throws {
         // More than one signal, so that the running round is abandoned.
         let ended = try await HostProgram().shell(

@@ -15,7 +15,7 @@ struct CommandTextTests {
         #expect(CommandText.parse(text) == words)
     }
 
-    @Test("What is no command is refused", arguments: ["", "  ", "run 'a", "run \"", "''", "run\0"])
+    @Test("Text that is no command is refused", arguments: ["", "  ", "run 'a", "run \"", "''", "run\0"])
     func none(text: String) {
         #expect(CommandText.parse(text) == nil)
     }

@@ -56,7 +56,7 @@ struct PathTests {
         #expect(failure?.description.contains("--group: group is “\(name)”") == true)
     }
 
-    @Test("Plain names are groups", arguments: ["a", "chat.v2", "A_b-c", String(repeating: "a", count: 64)])
+    @Test("Plain names are valid for groups", arguments: ["a", "chat.v2", "A_b-c", String(repeating: "a", count: 64)])
     func goodNames(name: String) throws {
         #expect(try resolution(flags: ["group": name, "stateDirectory": "/g"]).groupDirectory() == "/g/" + name)
     }

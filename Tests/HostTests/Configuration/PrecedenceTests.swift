@@ -64,12 +64,12 @@ struct PrecedenceTests {
         #expect(try resolution(file: file).value(Settings.handoverTimeout) == .seconds(2))
     }
 
-    @Test("A file that says nothing is right", arguments: ["", "# nothing\n", "---\n", "null\n"])
+    @Test("A file without settings is valid", arguments: ["", "# nothing\n", "---\n", "null\n"])
     func empty(file: String) throws {
         #expect(try resolution(file: file).value(Settings.backend) == "file")
     }
 
-    @Test("Every default is a right value of its setting")
+    @Test("Every default is a valid value of its setting")
     func defaults() {
         for setting in Settings.all {
             if case .text(let text) = setting.fallback { #expect(setting.accepts(text), "\(setting.name)") }

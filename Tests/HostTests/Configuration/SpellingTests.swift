@@ -13,7 +13,7 @@ struct SpellingTests {
         #expect(Spelling.nearest(to: word, among: ["memory", "file", "zmq", "etcd"]) == meant)
     }
 
-    @Test("Nothing is proposed for a word that resembles none", arguments: ["redis", "x", "postgres"])
+    @Test("No name is proposed for a word that resembles no known name", arguments: ["redis", "x", "postgres"])
     func keepsSilent(word: String) {
         #expect(Spelling.nearest(to: word, among: ["memory", "file", "zmq", "etcd"]) == nil)
     }

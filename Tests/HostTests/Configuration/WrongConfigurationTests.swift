@@ -94,7 +94,7 @@ struct WrongConfigurationTests {
         }
     }
 
-    @Test("Bytes that are no text are refused")
+    @Test("Bytes that are not UTF-8 are refused")
     func noText() async throws {
         let program = try HostProgram()
         let ended = try await program.run("config", "validate", "--config", "/proc/self/exe")

@@ -229,7 +229,7 @@ struct BusyOwnerTests {
         Activity(.custom("work", bound: .seconds(10)), id: "1", begun: begun)
     }
 
-    @Test("The last bound counts, of the owner alone")
+    @Test("Of several bounds the last one counts, and only those of the owner")
     func bound() {
         var owner = BusyOwner()
         owner.note([activity(begun: now), Activity(.transfer, id: "2", begun: now)], of: process)

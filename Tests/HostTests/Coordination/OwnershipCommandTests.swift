@@ -285,7 +285,7 @@ struct OwnershipCommandTests {
         }
     }
 
-    @Test("The timeline tells what happened, and goes on while followed (contract C15)")
+    @Test("The timeline shows the past entries, and new ones while it is followed (contract C15)")
     func timeline() async throws {
         let program = try HostProgram()
         try prepare(program)

@@ -41,7 +41,7 @@ struct SavedTimelineTests {
             + history.records.map { line.json($0).line }
     }
 
-    @Test("Saved and read again it proves the same, from the same checkpoint on")
+    @Test("A timeline that was saved and read again proves the same, from the same checkpoint on")
     func same() async throws {
         let history = try await trimmedHistory()
         let checkpoint = try #require(history.checkpoint)
@@ -53,7 +53,7 @@ struct SavedTimelineTests {
         #expect(saved.report.isClean && saved.report.unprovedThrough == checkpoint.through)
     }
 
-    @Test("Without its checkpoint the rest proves nothing: the owner that it begins with is unknown")
+    @Test("Without its checkpoint a trimmed timeline proves nothing, because its first owner is unknown")
     func withoutCheckpoint() async throws {
         let lines = lines(of: try await trimmedHistory())
         let saved = try SavedTimeline(lines.dropFirst().joined(separator: "\n"), in: "file")

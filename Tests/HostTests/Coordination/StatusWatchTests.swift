@@ -98,7 +98,7 @@ struct StatusWatchTests {
         #expect(screen.contains(Self.leave))
     }
 
-    @Test("Control-Z gives the screen back, and it is drawn again when it goes on")
+    @Test("Control-Z restores the screen of the shell, and the program draws again when it continues")
     func stopped() async throws {
         let (ended, screen) = try await atTerminal(
             try await withGroup(),

@@ -27,7 +27,7 @@ struct WaitReportTests {
         clock.advance(by: time)
     }
 
-    @Test("a reason that stands for a second is told, once until another has been")
+    @Test("a reason that is unchanged for a second is reported, once until another one was reported")
     func standing() async throws {
         let report = report()
         for (number, count) in [(1, 1), (1, 1), (2, 2), (1, 3)] {

@@ -72,7 +72,7 @@ struct DemoTests {
         #expect(left.output.isEmpty, "\(left.output)")
     }
 
-    @Test("Its hub and its participants end with it also when it is killed", arguments: ["file", "zmq"])
+    @Test("The hub and the participants of the demo end with it even if it is killed", arguments: ["file", "zmq"])
     func killed(backend: String) async throws {
         var program = try HostProgram()
         try program.makeDirectory("tmp")
@@ -89,7 +89,7 @@ struct DemoTests {
         }
     }
 
-    @Test("It ends when its output has no reader any more, and waits for nothing that it would tell")
+    @Test("The demo ends at once when its output has no reader any more, even if it has nothing to print")
     func withoutReader() async throws {
         let ended = try await patientProgram().shell(
             "(timeout 45 sharedcore --backend memory demo; echo $? >&2) | head -n 3")

@@ -266,7 +266,7 @@ struct ExclusiveCommandTests {
         #expect(ended.status == 131 && !ended.errors.contains("crashed"), "\(ended.status) \(ended.errors)")
     }
 
-    @Test("SIGTERM ends it though its child is stopped before it is the command", arguments: stops)
+    @Test("SIGTERM ends sharedcore even if its child is stopped before it has become the command", arguments: stops)
     func terminatedEarly(place: String) async throws {
         var program = try HostProgram()
         program.environment["SHAREDCORE_FAIL_POINT"] = place
@@ -278,7 +278,7 @@ struct ExclusiveCommandTests {
         #expect(access(program.directory.path(of: "ran"), F_OK) != 0)
     }
 
-    @Test("An Executor's budget ends it though its child is stopped before it is the command", arguments: stops)
+    @Test("The end of the budget ends sharedcore even if its child is stopped before it is the command", arguments: stops)
     func budgetOfEarlyStop(place: String) async throws {
         var program = try HostProgram()
         program.environment["SHAREDCORE_FAIL_POINT"] = place

@@ -104,7 +104,7 @@ struct SlimExecutorTests {
         #expect(ended.errors.split(separator: "\n").count == 1)
     }
 
-    @Test("SIGTERM lets it release what it owns and ends it with status 1", arguments: [2, 15])
+    @Test("After SIGTERM the program releases its ownership and ends with status 1", arguments: [2, 15])
     func signals(number: Int32) async throws {
         let host = HostProgram(named: "sharedcore", in: program.directory)
         // Its core runs for as long as a busy machine needs to observe it.

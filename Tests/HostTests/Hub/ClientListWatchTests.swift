@@ -10,7 +10,7 @@ internal import ZMQBackend
 
 @Suite("The list of a hub's clients is followed")
 struct ClientListWatchTests {
-    @Test("A list that a program is writing is read when it is whole")
+    @Test("The list of clients is not read while a program still writes it")
     func beingWritten() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "clients")
@@ -83,7 +83,7 @@ struct ClientListWatchTests {
         await following.value
     }
 
-    @Test("E2: a list behind a link is read when 1 s has passed")
+    @Test("E2: a list behind a symbolic link is read again after 1 s")
     func behindLink() async throws {
         let directory = try TemporaryDirectory()
         let keys = try (0..<2).map { _ in try CurveKeyPair.generate().publicKey }

@@ -68,7 +68,7 @@ struct ConfiguredHubTests {
 
     private static let trap = "printf '#!/bin/sh\\ntouch trapped\\n' > $place/sharedcore; chmod 755 $place/sharedcore"
 
-    @Test("Along PATH, empty and relative entries are passed over")
+    @Test("The search in PATH skips empty and relative entries")
     func search() async throws {
         try await withApplication { application in
             let traps = "for place in . here; do \(Self.trap); done"
@@ -89,7 +89,7 @@ struct ConfiguredHubTests {
         }
     }
 
-    @Test("A hub that serves needs no program")
+    @Test("If a hub serves already, no program to start one is needed")
     func served() async throws {
         try await withApplication { application in
             let first = try await application.run("put", "key", "first")
@@ -126,7 +126,7 @@ struct ConfiguredHubTests {
         }
     }
 
-    @Test("A program that is named is the one that starts the hub")
+    @Test("If the application names a program, that program starts the hub")
     func named() async throws {
         try await withApplication { application in
             let ended = try await application.shell(

@@ -8,7 +8,7 @@ internal import Testing
 
 @Suite("Hubs that are started and ended", .serialized)
 struct HubCommandTests {
-    @Test("The first client starts a hub, which goes on alone: a daemon with nothing of its starter's")
+    @Test("The first client starts a hub, which continues alone: a daemon that inherits nothing from its starter")
     func daemon() async throws {
         try await HostProgram.using("zmq") { program in
             // A daemon that kept its starter's output would keep this run from ending.
@@ -263,7 +263,7 @@ struct HubCommandTests {
         }
     }
 
-    @Test("A hub at a port tells its manager how it is; killed and started again by it, it goes on")
+    @Test("A hub at a port reports its state to the service manager; killed and restarted by it, it continues")
     func managed() async throws {
         try await HostProgram.using("zmq") { original in
             var changed = original
@@ -325,7 +325,7 @@ struct HubCommandTests {
         }
     }
 
-    @Test("No hub is started where none is wanted: status 69")
+    @Test("No hub is started if the settings forbid it: status 69")
     func unwanted() async throws {
         try await HostProgram.using("zmq") { program in
             var program = program

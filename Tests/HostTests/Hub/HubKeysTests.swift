@@ -77,7 +77,7 @@ struct HubKeysTests {
         #expect(error.map { !"\($0)".contains(secret) } == true)
     }
 
-    @Test("Over tcp, a hub lets those in whose keys it lists")
+    @Test("Over TCP, a hub accepts only clients with a key in its list")
     func lettingIn() async throws {
         let program = try HostProgram()
         let (hubKey, clientKey) = (

@@ -67,7 +67,7 @@ struct ApplicationCommandTests {
         }
     }
 
-    @Test("application says for Main how it stands, and status shows it until Main ends")
+    @Test("application sets the state of the application for Main, and status shows it until Main ends")
     func main() async throws {
         let program = try HostProgram()
         #expect(try await program.run("application", "background").status == 1, "there is no Main yet")
@@ -85,7 +85,7 @@ struct ApplicationCommandTests {
         #expect(try await program.run("status", "--json").output.contains("\"applications\":[]"))
     }
 
-    @Test("A word that is no state, and a session that is none, are refused")
+    @Test("application refuses an unknown state and an unknown session")
     func refusals() async throws {
         let program = try HostProgram()
         #expect(try await program.run("application", "dormant").status == 64)

@@ -23,7 +23,7 @@ struct NotifyCommandTests {
         #expect(UInt64(origin) != nil)
     }
 
-    @Test("One is not counted in the plural, and several are")
+    @Test("A count of one is followed by the singular, other counts by the plural")
     func plurals() async throws {
         let program = try HostProgram()
         let ended = try await program.running("notify", "observe", "n", "--count", "1", "--log-level", "info") {

@@ -5,7 +5,7 @@ internal import Testing
 
 @Suite("Lines on a narrow terminal")
 struct LineWrapTests {
-    @Test("A line that fits stays, a wider one goes on below its second column")
+    @Test("A line that fits is unchanged, a wider one continues below its second column")
     func wraps() {
         #expect(LineWrap.lines(of: "owner     nobody", width: 20) == ["owner     nobody"])
         #expect(

@@ -8,7 +8,7 @@ internal import Testing
 
 @Suite("Printing for as long as there is a reader")
 struct ReadOutputTests {
-    @Test("When it is cancelled, what becomes of the printing counts, however long that takes to end")
+    @Test("After a cancellation the call still waits for the printing and returns its result")
     func cancelled() async throws {
         let begun = Promise<Void>()
         let mayEnd = Promise<Void>()
@@ -85,7 +85,7 @@ struct ReadOutputTests {
         #expect(hasPrinted.value)
     }
 
-    @Test("What the printing throws is thrown")
+    @Test("The error that the printing throws is passed on")
     func failed() async throws {
         struct Failure: Error {}
         await #expect(throws: Failure.self) {

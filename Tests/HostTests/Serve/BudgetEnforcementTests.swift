@@ -20,7 +20,7 @@ struct BudgetEnforcementTests {
         return program
     }
 
-    @Test("One that ignores its warning is gone when its time is over, and the next push works at once")
+    @Test("An Executor that ignores its warning is killed at the end of its time, and the next push works at once")
     func ignoresWarning() async throws {
         let program = try program(
             command: """
@@ -41,7 +41,7 @@ struct BudgetEnforcementTests {
         }
     }
 
-    @Test("One that is stopped before it has become its program is gone when its time is over")
+    @Test("An Executor that is stopped before it has become its program is killed at the end of its time")
     func stoppedBeforeItsProgram() async throws {
         var program = try program(command: "echo ran", ["WARNING": "10s", "BUDGET": "1h"])
         program.environment["SHAREDCORE_FAIL_POINT"] = "start.beforeExec:fail"
@@ -83,7 +83,7 @@ struct BudgetEnforcementTests {
         try await eventually("it is gone", timeout: TestTimeout.long) { process.liveness == .dead }
     }
 
-    @Test("One that hears its warning ends in order, and its push is dealt with")
+    @Test("An Executor that reacts to its warning ends in order, and its push is served")
     func hearsWarning() async throws {
         let program = try program(
             command: """
@@ -98,7 +98,7 @@ struct BudgetEnforcementTests {
         }
     }
 
-    @Test("One that eats memory is killed, and the reason is said")
+    @Test("An Executor that uses too much memory is killed, and the log has the reason")
     func memory() async throws {
         let program = try program(
             command: """
@@ -115,7 +115,7 @@ struct BudgetEnforcementTests {
         }
     }
 
-    @Test("What it has started counts as its own")
+    @Test("The memory of processes that an Executor has started counts as the Executor's")
     func childMemory() async throws {
         let program = try program(
             command: """

@@ -143,7 +143,7 @@ struct ControlGroupTests {
         #expect(cells.isEmpty)
     }
 
-    @Test("Removing it ends all that is in it, also what has left the process group", isPossible)
+    @Test("Removing the cgroup ends all processes in it, including those that have left the process group", isPossible)
     func removed() async throws {
         defer { cleanUp() }
         let cell = CgroupLimit.Cell(path: path + "/executor-1")
@@ -161,7 +161,7 @@ struct ControlGroupTests {
         }
     }
 
-    @Test("What a host that was killed has left there is gone when the next one begins", isPossible)
+    @Test("A starting host removes the cgroups that a killed host has left", isPossible)
     func leftByAnother() async throws {
         defer { cleanUp() }
         let left = path + "/executor-1"

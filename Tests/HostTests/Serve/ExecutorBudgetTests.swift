@@ -13,7 +13,7 @@ struct ExecutorBudgetTests {
         ExecutorBudget(limits, startedAt: start)
     }
 
-    @Test("It is told at 25 s and killed at 30 s, each once and not a nanosecond earlier")
+    @Test("An Executor is warned at 25 s and killed at 30 s, each once and not a nanosecond earlier")
     func time() {
         var budget = budget()
         #expect(budget.next == instant(.seconds(25)))
@@ -30,13 +30,13 @@ struct ExecutorBudgetTests {
         #expect(budget.handle(.stop, at: instant(.seconds(31))).isEmpty)
     }
 
-    @Test("A check that is too late, as after a suspension, tells and kills in this order")
+    @Test("A check that comes too late, as after a suspension, warns first and then kills")
     func late() {
         var budget = budget()
         #expect(budget.handle(.time, at: instant(.seconds(300))) == [.warn(.time), .kill(.time)])
     }
 
-    @Test("It may have exactly its memory; one byte more kills it at once, with the reason")
+    @Test("An Executor may use exactly its memory limit; one byte more, and it is killed at once, with the reason")
     func memory() {
         var budget = budget()
         #expect(budget.handle(.memory(24 << 20), at: instant(.seconds(1))).isEmpty)
@@ -50,7 +50,7 @@ struct ExecutorBudgetTests {
         #expect(budget.handle(.memory(.max), at: instant(.seconds(1))).isEmpty)
     }
 
-    @Test("When the host stops, it is told at once and has as long as after any warning")
+    @Test("When the host stops, an Executor is warned at once and has as much time as after any warning")
     func stop() {
         var budget = budget()
         #expect(budget.handle(.stop, at: instant(.seconds(2))) == [.warn(.stop)])
@@ -69,7 +69,7 @@ struct ExecutorBudgetTests {
         #expect(budget.handle(.time, at: instant(.seconds(30))) == [.kill(.time)])
     }
 
-    @Test("While its core is busy it has until that is over, and is told then; its memory stays limited (contract C17)")
+    @Test("An Executor is not warned while its core is busy; its memory stays limited (contract C17)")
     func busy() {
         var budget = budget()
         #expect(budget.handle(.busy(until: instant(.seconds(600))), at: instant(.seconds(3))).isEmpty)
@@ -96,7 +96,7 @@ struct ExecutorBudgetTests {
         #expect(greedy.handle(.memory(25 << 20), at: instant(.seconds(60))) == [.kill(.memory(25 << 20))])
     }
 
-    @Test("A warning that is configured later than the end comes with it")
+    @Test("A warning that is configured later than the end comes together with the end")
     func inverted() {
         let limits = ExecutorLimits(warning: .seconds(9), budget: .seconds(3))
         #expect(limits.warning == .seconds(3) && limits.grace == .zero)

@@ -118,7 +118,7 @@ struct ExecutorProcessTests {
         #expect(failure.map { "\($0)".contains("executor.command has “{id}”") } ?? true)
     }
 
-    @Test("P9: its first line is heard as soon as it is there, once, and however it ends")
+    @Test("P9: the host reads an Executor's first line as soon as it is written, once, however the Executor ends")
     func heard() async throws {
         for (script, isKilled) in [
             ("echo one; echo two; exec sleep 1000", true), ("printf one; kill -9 $$", false),
@@ -164,7 +164,7 @@ struct ExecutorProcessTests {
         await group.close()
     }
 
-    @Test("P9: its message is acknowledged when its line was heard, and not before")
+    @Test("P9: an Executor's message is acknowledged after the host has read its line, and not before")
     func acknowledgedBehind() async throws {
         try await confirmed { program, state in
             let (heard, go) = (Promise<Void>(), Promise<Void>())
@@ -189,7 +189,7 @@ struct ExecutorProcessTests {
         }
     }
 
-    @Test("P9: one that is told to end before its line was heard gives its message back")
+    @Test("P9: an Executor that is told to end before the host has read its line gives its message back")
     func toldToEnd() async throws {
         try await confirmed { program, state in
             let (heard, go) = (Promise<Void>(), Promise<Void>())

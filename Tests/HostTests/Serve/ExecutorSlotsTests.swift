@@ -42,7 +42,7 @@ struct ExecutorSlotsTests {
         #expect(await slots.take() == false)
     }
 
-    @Test("While paused, no slot is given; what came meanwhile gets one afterwards")
+    @Test("A paused host gives no slot to a push; pushes that came meanwhile get one afterwards")
     func paused() async throws {
         let slots = ExecutorSlots(limit: 2)
         #expect(await slots.take())

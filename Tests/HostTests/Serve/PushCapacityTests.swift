@@ -31,7 +31,7 @@ struct PushCapacityTests {
         await group.close()
     }
 
-    @Test("A flood is counted now and then, not once for each push, and what others take away makes room")
+    @Test("During a flood the queue is counted occasionally, not for each push; removals by others make room")
     func counting() async throws {
         let group = try await space.open("a")
         let counts = Mutex(0)

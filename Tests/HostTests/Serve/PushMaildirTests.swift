@@ -79,7 +79,7 @@ struct PushMaildirTests {
         }
     }
 
-    @Test("What is there and what comes is a push each, by the identifiers of the core, and stays where it is")
+    @Test("Each file that is there or arrives becomes a push, named as the core names its messages, and stays in place")
     func arrivals() async throws {
         try write("new/1", id: "1@x")
         try write("new/2", headers: "Call-ID: two\r\n", id: "2@x")

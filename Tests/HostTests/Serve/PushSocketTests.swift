@@ -230,7 +230,7 @@ struct PushSocketTests {
         }
     }
 
-    @Test("Another user is let go without a word")
+    @Test("A connection of another user is closed without an answer")
     func otherUser() async throws {
         let own = PushSocket.rules
         let rules = RequestServer.Rules(

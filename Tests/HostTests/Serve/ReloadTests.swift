@@ -9,7 +9,7 @@ struct ReloadTests {
         "executor:\n  limit: \(limit)\n  command: sleep 1000\n\(more)"
     }
 
-    @Test("What can change changes at SIGHUP, and the rest is named")
+    @Test("At SIGHUP the host takes over the settings that can change, and names the others")
     func changes() async throws {
         let program = try HostProgram()
         try program.write(configuration(limit: 1), to: "sharedcore.yaml")

@@ -13,7 +13,7 @@ struct RetryPolicyTests {
         #expect((1...7).map(policy.decision) == expected)
     }
 
-    @Test("It is tried at least once, and a number of failures beyond reason ends no program")
+    @Test("A push is tried at least once, and an absurd number of failures ends no program")
     func bounds() {
         #expect(RetryPolicy(attempts: 0).decision(after: 1) == .giveUp)
         let patient = RetryPolicy(attempts: .max, delay: .seconds(1), longestDelay: .seconds(60))

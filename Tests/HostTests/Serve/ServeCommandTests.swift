@@ -260,7 +260,7 @@ struct ServeCommandTests {
         #expect(try await program.run("push", "--retry", "x").status == 64)
     }
 
-    @Test("It may have as many files open as the system allows it, since each Executor takes a few")
+    @Test("The host raises its limit of open files to the maximum, since each Executor takes a few")
     func openFiles() async throws {
         let program = try HostProgram()
         let environment = [

@@ -8,7 +8,7 @@ internal import Testing
 
 @Suite("What the host tells its service manager")
 struct ServiceManagerTests {
-    @Test("It is ready, it lives, it reloads, it stops")
+    @Test("The host tells systemd that it is ready, alive, reloading and stopping")
     func story() async throws {
         var program = try HostProgram()
         let manager = try ServiceManager(path: program.directory.path(of: "notify"))
@@ -47,7 +47,7 @@ struct ServiceManagerTests {
         #expect(ServiceNotifier(environment: [:], process: 7).watchdogInterval == nil)
     }
 
-    @Test("A manager that is not there hinders nothing", arguments: ["/nowhere/notify", "relative", "@nobody", ""])
+    @Test("Without a service manager the host works", arguments: ["/nowhere/notify", "relative", "@nobody", ""])
     func absent(address: String) async throws {
         var program = try HostProgram()
         program.environment["NOTIFY_SOCKET"] = address

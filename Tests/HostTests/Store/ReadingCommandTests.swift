@@ -61,7 +61,7 @@ struct ReadingCommandTests {
         #expect(try content(of: path) == before)
     }
 
-    @Test("each of them works where nothing can be written")
+    @Test("each of them works on a group that cannot be written")
     func readOnlyMount() async throws {
         let program = try HostProgram()
         try await fill(program)

@@ -6,7 +6,7 @@ internal import Testing
 extension KeeperTests {
     @Suite("P6, P7, P8: stories at random")
     struct CampaignTests {
-        @Test("Two thousand stories break no rule")
+        @Test("Two thousand random histories break no rule")
         func stories() {
             for seed in 0..<UInt64(2000) {
                 let problem = SupervisionCampaign.problem(of: .none, seed: seed)

@@ -129,7 +129,7 @@ extension KeeperTests {
             #expect(machine.nextTime == at(8))
         }
 
-        @Test("A person's start is at once and forgets the failures")
+        @Test("A start by the user happens at once and resets the count of failures")
         mutating func wanted() {
             _ = machine.handle(.begun(isClosed: false), at: at(0))
             for second in 1...4 {

@@ -66,7 +66,7 @@ struct KeepAliveRecordsTests {
         #expect(error?.code == .closed)
     }
 
-    @Test("E2: what cannot be understood is as good as nothing")
+    @Test("E2: a record that cannot be decoded counts as absent")
     func foreign() async throws {
         let group = try await MemorySpace().open("group", as: SessionDescription(role: .main, name: "one"))
         try await group.put(".sharedcore/keep-alives/main", [0xff])

@@ -53,7 +53,7 @@ struct CapacityTests {
         #expect(try await mailbox.drain() == [bytes(4)])
     }
 
-    @Test("M1: senders at once never exceed the capacity", arguments: [QueueOptions.Overflow.refuse, .dropOldest])
+    @Test("M1: concurrent senders never exceed the capacity", arguments: [QueueOptions.Overflow.refuse, .dropOldest])
     func race(overflow: QueueOptions.Overflow) async throws {
         let fixture = QueueFixture()
         let options = QueueOptions(capacity: 5, overflow: overflow)
@@ -90,7 +90,7 @@ struct CapacityTests {
         }
     }
 
-    @Test("M1: a capacity of nothing is refused")
+    @Test("M1: a capacity of zero is refused")
     func noCapacity() async throws {
         let group = try await QueueFixture().open()
         #expect(

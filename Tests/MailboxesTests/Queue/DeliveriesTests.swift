@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Queue: waiting for messages (M3, M6)")
 struct DeliveriesTests {
-    @Test("M3: delivers what waits, then what comes")
+    @Test("M3: a listener gets the waiting messages first, then new ones")
     func waitsAndComes() async throws {
         let fixture = QueueFixture()
         let (sender, receiver) = try await (fixture.mailbox(), fixture.mailbox())
@@ -27,7 +27,7 @@ struct DeliveriesTests {
         try await withTimeout(TestTimeout.usual, "the sequence ends") { try await task.value }
     }
 
-    @Test("M6: what a killed consumer had in hand wakes one that waits")
+    @Test("M6: a message that a killed consumer had taken wakes a waiting consumer")
     func wokenByDeath() async throws {
         let fixture = QueueFixture()
         let doomed = try await fixture.open()
@@ -48,7 +48,7 @@ struct DeliveriesTests {
         try await task.value
     }
 
-    @Test("M6: two that wait share the messages between them")
+    @Test("M6: two waiting consumers share the messages")
     func shared() async throws {
         let fixture = QueueFixture()
         let sender = try await fixture.mailbox()

@@ -73,7 +73,7 @@ struct NamedItemTests {
         #expect(try await mailbox.send(bytes(2), as: name) == .duplicate)
     }
 
-    @Test("C10: of a hundred that store one name at once, one does")
+    @Test("C10: if a hundred senders store the same name at once, one succeeds")
     func race() async throws {
         let fixture = QueueFixture()
         var mailboxes: [QueueMailbox] = []

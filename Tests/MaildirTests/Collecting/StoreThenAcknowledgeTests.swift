@@ -103,7 +103,7 @@ struct StoreThenAcknowledgeTests {
         #expect(inbox.reports.count == 1)
     }
 
-    @Test("A message that cannot be stored now holds up no other")
+    @Test("A message that cannot be stored now does not delay the others")
     func holdsUpNoOther() async throws {
         let maildir = try TestMaildir()
         for number in 1...5 { try maildir.deliver(id: "m\(number)", as: "\(number)") }
@@ -116,7 +116,7 @@ struct StoreThenAcknowledgeTests {
         #expect(maildir.names("new") == ["1"])
     }
 
-    @Test("Nothing that stands in cur is ever replaced")
+    @Test("No file in cur is ever replaced")
     func replacesNothing() async throws {
         let maildir = try TestMaildir()
         try maildir.deliver(id: "new", as: "same")
