@@ -47,8 +47,8 @@ final class ParticipantObject: PollableObject {
         }
     }
 
-    /// Gives back a message whose handle the program never got. Otherwise the message would stay taken, because the
-    /// session continues.
+    /// Gives back a message if the program never got the handle of it. Otherwise the message would stay taken, because
+    /// the session continues.
     private static func giveBack(_ handle: UInt64) async {
         guard let object = Handles.remove(handle) as? TakenObject else { return }
         do throws(CoordinationError) {

@@ -7,7 +7,7 @@ public struct CoordinationOptions: Hashable, Sendable {
     public var handoverTimeout: Duration
     /// The maximum of ``handoverTimeout`` together with the bound of the owner's critical section (contract C3).
     public var handoverMaximumTimeout: Duration
-    /// What happens to an Executor in another process that still owns after the hand-over timeout.
+    /// The treatment of an Executor in another process that still owns after the hand-over timeout.
     public var onHandoverTimeout: HandoverTimeoutAction
     /// How long an Executor's core may run (contract C9, P11).
     public var executorBudget: Duration

@@ -28,7 +28,7 @@ public protocol Core: Sendable {
     /// Becomes quiet, and stays registered: sends nothing, needs no timer, and writes nothing to its store until ``resume(in:for:)``.
     ///
     /// Called while ``iterate(in:)`` is under way, for a Main that is about to sleep. The default throws
-    /// ``SharedCoreError/Code/unsupported``: such a Main does not rest. A core whose `rest` has thrown continues as
+    /// ``SharedCoreError/Code/unsupported``: such a Main does not rest. If `rest` has thrown, the core continues as
     /// before. A quiet core may still be told to stop.
     ///
     /// Source: contract C26.

@@ -25,8 +25,8 @@ public final class HolderParticipant: Sendable {
     ///   - options: Deadlines and lifetimes, the same in all processes of the group.
     ///   - environment: Its interfaces to the machine: clock, process control, witness, seed.
     ///   - woken: Called once for each wake of a Main that rests here, with that Main's process, whether this holder or
-    ///     another participant woke it. A host passes this on to the Main's keeper, whose watchdog supervises the Main
-    ///     from then on.
+    ///     another participant woke it. A host passes this on to the Main's keeper, which has a watchdog that
+    ///     supervises the Main from then on.
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a handle of a Main or an Executor, or one through which a participant takes part.
     public init(
         of group: any SharedStore, options: CoordinationOptions = CoordinationOptions(),

@@ -55,7 +55,7 @@ public final class MainParticipant: Sendable {
     ///   - takingOver: True to ask another Main that owns to hand over, and to fence it if it does not.
     ///   - insisting: True to interrupt the owner's activities. False to wait for each of them, up to its bound
     ///     (contract C17). Call it again with true to insist while the Main waits. With `takingOver`, this Main's
-    ///     request also replaces the request of another Main that does not insist. That other Main is refused, or waits
+    ///     request also replaces the request of another Main that does not insist. The other Main is refused, or waits
     ///     behind this one.
     ///   - reporting: Called with the reason of the wait, each time that the reason changes: until the core runs, and
     ///     again when it no longer runs, until this Main ends. Called on the participants' thread, so it must return at

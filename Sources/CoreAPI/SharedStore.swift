@@ -186,7 +186,7 @@ extension SharedStore {
     }
 }
 
-/// An open handle of a group: its store and its notifier, whose commits and posts have one common order.
+/// An open handle of a group: its store and its notifier. The commits and the posts have one common order.
 public typealias SharedGroup = CrossProcessNotifier & SharedStore
 
 /// Which commits of other processes a read must include.

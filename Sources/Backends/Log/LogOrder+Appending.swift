@@ -37,7 +37,7 @@ extension LogOrder {
     private func append(
         _ bytes: [UInt8], of record: LogRecord, at place: LogPlace
     ) async throws(SharedCoreError) -> AppendResult {
-        // The error of the first attempt, whose outcome is unknown: the log may still append its record.
+        // The error of the first attempt. The outcome of that attempt is unknown: the log may still append its record.
         var firstDoubt: SharedCoreError?
         while true {
             var doubt: SharedCoreError?

@@ -143,7 +143,7 @@ extension LogOrder {
                 if !hasNews { hasNews = try await takeReceived(from: position) }
                 if !hasNews { hasNews = try await catchUp() }
                 // The wait may have ended because a session has ended, even if there are new records too. Without
-                // leases, the log need not be asked about sessions whose processes are watched here. With many
+                // leases, the log need not be asked about sessions of processes that are watched here. With many
                 // participants, such questions after each record would be most of the work.
                 let living = log.lease == nil ? Set(waits.keys) : []
                 try await endDead(except: own, and: living, lookingAtProcesses: false)

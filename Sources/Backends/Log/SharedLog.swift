@@ -68,9 +68,9 @@ public protocol SharedLog: Sendable {
     /// Returns records from a position on that a server has sent to this handle without a read. The default returns
     /// none.
     ///
-    /// Where a server sends each record to all participants, this saves a ``read(from:limit:)`` of each of them for
-    /// each record. The call must return at once, and only records that a read would return. The group still reads when
-    /// it must know that no record is missing.
+    /// If a server sends each record to all participants, this saves a ``read(from:limit:)`` of each of them for each
+    /// record. The call must return at once, and only records that a read would return. The group still reads when it
+    /// must know that no record is missing.
     func received(from position: UInt64) async -> [[UInt8]]
 
     /// Replaces all records before a position, and the snapshot before them, by a snapshot, in one atomic step.

@@ -24,7 +24,7 @@ public enum BatonNeed: UInt8, Hashable, Sendable {
     case descriptors = 2
 }
 
-/// Where a participant's batons can be sent.
+/// The places to which a participant's batons can be sent.
 package enum OwnReach: UInt8, Hashable, Sendable {
     /// Participants on the same machine.
     case machine = 1
@@ -33,7 +33,7 @@ package enum OwnReach: UInt8, Hashable, Sendable {
 }
 
 extension SharedStore {
-    /// Where the batons of this handle's participant can be sent.
+    /// The places to which the batons of this handle's participant can be sent.
     package var ownReach: OwnReach {
         capabilities.features.contains(.batonBytes) && self is any BatonDepositing ? .hub : .machine
     }

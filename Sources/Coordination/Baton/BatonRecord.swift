@@ -164,7 +164,7 @@ package struct GivenBaton: Hashable, Sendable {
     package var isOffered: Bool { if case .offered = phase { true } else { false } }
 }
 
-/// What a commit does with the baton that its author has given.
+/// The effect of a commit on the baton that its author has given.
 package enum BatonStep: Hashable, Sendable {
     case offers
     case ends(BatonEnd)

@@ -104,7 +104,7 @@ public struct Call: Hashable, Sendable {
     public let answered: BootInstant?
     /// When it ended; nil if the call is open, or is lost and no core has noticed that yet.
     public let ended: BootInstant?
-    /// The boot of the machine whose clock measured the times of this call.
+    /// The boot of the machine that has measured the times of this call with its clock.
     public let bootID: BootID
 
     /// True if the call has not ended.

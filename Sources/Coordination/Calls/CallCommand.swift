@@ -257,6 +257,6 @@ package struct CallSight {
             .sorted { $0.creationRevision < $1.creationRevision }
     }
 
-    /// The keys of progress entries whose command was removed.
+    /// The keys of progress entries without a command, because that was removed.
     var leftovers: [Key] { CallKey.leftovers(among: entries.keys) }
 }

@@ -16,7 +16,7 @@ package struct Expectation: StoredRecord {
         self.deadline = deadline
     }
 
-    /// The value for bytes that cannot be read: an expectation whose deadline has passed.
+    /// The value for bytes that cannot be read: an expectation with a deadline in the past.
     package static let unreadable = Expectation(
         bootID: BootID(high: 0, low: 0), deadline: BootInstant(nanoseconds: 0))
 

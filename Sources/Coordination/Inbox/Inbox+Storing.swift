@@ -108,7 +108,7 @@ extension Inbox {
         }
     }
 
-    /// What the inbox has under the identity of a message that was set aside, after ``forgetNotice(of:)``.
+    /// The records that the inbox has under the identity of a message that was set aside, after ``forgetNotice(of:)``.
     package enum NoticeState: Hashable, Sendable {
         /// There is no substitute any more: the message is stored when it is received again.
         case gone

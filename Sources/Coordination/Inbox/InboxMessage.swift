@@ -137,7 +137,7 @@ extension InboxMessage.Content {
     static let maximumConversationByteCount = 512
     static let maximumFieldCount = 32
     static let maximumFieldByteCount = 1_024
-    /// The range of times whose milliseconds every JSON parser represents exactly: 53 bits.
+    /// The range of times, in milliseconds, that every JSON parser represents exactly: 53 bits.
     static let times = Duration.milliseconds(-(1 << 53))...Duration.milliseconds(1 << 53)
 
     /// The rule that a value breaks, as a sentence; nil when none does.

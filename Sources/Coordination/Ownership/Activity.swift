@@ -76,7 +76,7 @@ public struct Activity: Hashable, Sendable {
     /// Their bounds may have passed.
     public static func current(in store: some SharedStore) async throws(SharedCoreError) -> [Activity] {
         var view = OwnershipView()
-        // The view includes activities whose bound has passed, because this reader has no clock of the group.
+        // The view includes activities past their bound, because this reader has no clock of the group.
         view.apply(try await store.list(OwnershipKey.path), at: BootInstant(nanoseconds: .max))
         return view.owner.map { OpenWork(view).open(under: $0.claim) } ?? []
     }

@@ -103,7 +103,7 @@ package struct HandoverRecord: StoredRecord {
     /// The kinds of batons that its core takes. ``OwnershipView`` fills them in from ``TakesRecord``; no layout of this
     /// record has them.
     package var takes: [String] = []
-    /// Where the author's batons can be sent, from the same record.
+    /// The places to which the author's batons can be sent, from the same record.
     package var reach = OwnReach.machine
 
     package static let newestLayout: UInt8 = 2

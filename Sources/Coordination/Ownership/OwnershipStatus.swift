@@ -18,7 +18,7 @@ package struct OwnershipStatus: Hashable, Sendable {
     /// dead owner is then not reported.
     package static func current(in store: some SharedStore) async throws(SharedCoreError) -> OwnershipStatus {
         var view = OwnershipView()
-        // The view includes activities whose bound has passed, because this reader has no clock of the group.
+        // The view includes activities past their bound, because this reader has no clock of the group.
         view.apply(try await store.list(OwnershipKey.path), at: BootInstant(nanoseconds: .max))
         return OwnershipStatus(
             revision: view.revision, owner: view.owner.map { GroupOwner($0) },

@@ -18,8 +18,8 @@ package struct OwnershipView: Hashable, Sendable {
     package private(set) var wake: Standing<WakeRecord>?
     package private(set) var holder: Standing<HolderRecord>?
     package private(set) var batonHost: Standing<BatonHostRecord>?
-    /// For each activity whose recorded beginning was in the future when it was first seen: the time at which it was
-    /// seen.
+    /// For each activity with a recorded beginning that was in the future when it was first seen: the time at which it
+    /// was seen.
     private var seenAhead: [Activity: BootInstant] = [:]
 
     package init() {}

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// One run of a core, from before its start to after its stop, away from the participants' thread.
 final class CoreRun: Sendable {
-    /// What a run of a core reports to its participant.
+    /// The reports of a run of a core to its participant.
     enum Report: Sendable {
         /// Its start has returned.
         case started

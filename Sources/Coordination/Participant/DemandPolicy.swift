@@ -39,7 +39,7 @@ package struct DemandPolicy: Sendable {
     package struct CoreProblem: Hashable, Sendable {
         package let epoch: Revision
         package let text: String
-        /// What the participant does because of the problem, as text for the timeline; nil if nothing.
+        /// The reaction of the participant to the problem, as text for the timeline; nil if there is none.
         package let consequence: String?
 
         /// The problem with its consequence.

@@ -66,7 +66,7 @@ extension Participant {
             guard watch === self.watch else { return }
             switch error.code {
             case .corrupt, .incompatible, .forbidden: stop(because: error)
-            // A group whose files were removed stays unavailable. A lack of system resources makes a group unavailable
+            // A group stays unavailable if its files were removed. A lack of system resources makes a group unavailable
             // only temporarily.
             case .unavailable where await store.isLost(): stop(because: error)
             default: note(error)

@@ -31,7 +31,7 @@ extension OwnershipLedger {
             broken.append(
                 violation(record, "The \(owner.role) of epoch \(owner.epoch), which was \(owner.state), rests"))
         }
-        // That a Main rested despite another Main's request cannot be detected here, because a Main that dies while it
+        // A rest of a Main despite another Main's request cannot be detected here, because a Main that dies while it
         // asks leaves no further entry.
         challenges[owner.epoch] = nil
         owner.sleeper = owner.participant

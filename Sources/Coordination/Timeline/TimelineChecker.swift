@@ -91,7 +91,7 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
     public let rule: Rule
     /// The commit that shows it.
     public let revision: Revision
-    /// What is wrong, as a sentence for users.
+    /// The fault, as a sentence for users.
     public let sentence: String
 
     public init(_ rule: Rule, at revision: Revision, _ sentence: String) {

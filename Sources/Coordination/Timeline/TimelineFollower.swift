@@ -55,7 +55,7 @@ public final class TimelineFollower: AsyncSequence, Sendable {
 struct TimelineReading {
     private var events: [TimelineEvent] = []
     private var position = 0
-    /// The last commit whose entries were delivered.
+    /// The last commit of which the entries were delivered.
     private var last = Revision.zero
 
     mutating func next() -> TimelineEvent? {

@@ -6,7 +6,7 @@ internal import Platform
 struct ScratchDirectory: Sendable {
     let path: String
 
-    /// - Parameter name: The command's name. It shows a user who finds a left-over directory which command was killed.
+    /// - Parameter name: The command's name. In a left-over directory it shows the user which command was killed.
     init(for name: String, environment: [String: String]) throws {
         path = try Directory.makeTemporary("sharedcore-\(name)", in: environment["TMPDIR"])
     }

@@ -261,7 +261,7 @@ struct PushMaildir: Sendable {
         // For a message of the inbox, the note is a revision.
         let hasFileGone = known.contains { part, note in !standing.contains(part) && UInt64(note) == nil }
         guard inbox != nil || hasFileGone else { return }
-        // Read the inbox after the folders: a message whose file has left `new` must then be in the inbox.
+        // Read the inbox after the folders: if a file has left `new`, its message must then be in the inbox.
         let present = hasFileGone ? try await unacknowledged() : inbox
         let waiting = Dictionary(
             (present ?? []).map { (PushQueue.part(for: $0.callID), $0.revision.description) },

@@ -68,7 +68,7 @@ extension GroupReports {
 
     private nonisolated func overview(of name: String, isShown: Bool) async throws -> StatusOverview {
         if isShown { return try await overview() }
-        // A hub serves only one group, so read the files of the other groups directly. That is possible while a hub
+        // A hub serves only one group, so read the files of the other groups directly. This is possible while a hub
         // serves them.
         let context = context.with([Settings.group.name: name, Settings.backend.name: "file"])
         let group = try await context.openToRead(

@@ -9,8 +9,8 @@ public import CoreAPI
 /// await keepAlive.prepareForBackground(interval: .seconds(600))
 /// ```
 ///
-/// Swift cannot stop a task by force. A handler whose time has passed is cancelled, and the keep-alive no longer waits
-/// for it. Only the host can kill the process.
+/// Swift cannot stop a task by force. A handler is cancelled when its time has passed, and the keep-alive no longer
+/// waits for it. Only the host can kill the process.
 ///
 /// Source: contract P4, P5.
 public actor KeepAlive {

@@ -6,7 +6,7 @@ final class ProcessNotifier: CrossProcessNotifier {
     /// The notifier of this process.
     static let shared = ProcessNotifier()
 
-    /// Returns true for a name whose notifications stay in this process.
+    /// Returns true for a name if its notifications stay in this process.
     static func owns(_ name: NotificationName) -> Bool {
         name.text.utf8.starts(with: "self.".utf8)
     }

@@ -62,7 +62,7 @@ extension QueueMailbox {
 
 /// How a consumer takes one message, even if the answer of the commit is lost.
 extension QueueMailbox {
-    /// The interval and the number of searches for a take whose answer was lost and whose caller has gone.
+    /// The interval and the number of searches for a take after its answer was lost and its caller has gone.
     private static let searchInterval = Duration.seconds(1)
     private static let searchCount = 60
 

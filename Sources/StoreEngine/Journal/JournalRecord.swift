@@ -40,7 +40,7 @@ enum RecordTag {
     static let snapshotDeliveries: UInt8 = 7
     static let snapshotHistory: UInt8 = 8
     static let snapshotForgottenNames: UInt8 = 9
-    /// Names whose count began above zero. That first count follows the other fields.
+    /// Names with a count that began above zero. The first count follows the other fields.
     static let snapshotLaterTopics: UInt8 = 10
 }
 

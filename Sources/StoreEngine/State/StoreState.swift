@@ -6,7 +6,8 @@ package import CoreAPI
 /// position in the order and records the resulting effect, which every replica then applies.
 package struct StoreState: Sendable {
     /// The maximum number of notification names that a store keeps. When there are more, names without a state word are
-    /// forgotten, beginning with those whose last post is oldest. A commit that itself needs more names is refused.
+    /// forgotten, beginning with those that were not posted for the longest time. A commit that itself needs more names
+    /// is refused.
     package static let topicLimit = 65_536
     /// The maximum number of guards and operations in one transaction, so that it fits into a record of the journal.
     package static let stepLimit = 65_536

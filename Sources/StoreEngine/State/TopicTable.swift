@@ -2,7 +2,7 @@ package import CoreAPI
 
 /// The notification names of a store and the state of each, with the rule by which a name is forgotten.
 ///
-/// A name whose state word is 0 has no other content than that it was posted. If there are too many names, or too many
+/// A name with a state word of 0 has no other content than that it was posted. If there are too many names, or too many
 /// bytes of names, those with the oldest last post are forgotten; among names of one commit, in the order of their
 /// bytes. A name with a state word stays. The rule depends on nothing else, so every replica keeps the same names.
 struct TopicTable: Sendable {

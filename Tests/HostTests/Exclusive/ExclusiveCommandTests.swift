@@ -278,7 +278,7 @@ struct ExclusiveCommandTests {
         #expect(access(program.directory.path(of: "ran"), F_OK) != 0)
     }
 
-    @Test("The end of the budget ends sharedcore even if its child is stopped before it is the command", arguments: stops)
+    @Test("The budget's end ends sharedcore even if its child is stopped before it is the command", arguments: stops)
     func budgetOfEarlyStop(place: String) async throws {
         var program = try HostProgram()
         program.environment["SHAREDCORE_FAIL_POINT"] = place

@@ -25,7 +25,8 @@
             var listeners: [Int64: any WatchListener] = [:]
             /// The listeners with a confirmed watch.
             var confirmed: Set<Int64> = []
-            /// The events of revisions whose other events have not arrived yet, by the id of the watch.
+            /// The events of incomplete revisions, by the id of the watch: further events of the same revision have not
+            /// arrived yet.
             var parts: [Int64: [Mvccpb_Event]] = [:]
             var lastID: Int64 = 0
             var requests: AsyncStream<Etcdserverpb_WatchRequest>.Continuation?

@@ -19,7 +19,7 @@
             /// The keys of entries that were removed and created again in one transaction, which etcd reports as
             /// changes.
             var madeAgain: [Key] = []
-            /// The keys whose record of such a creation was removed.
+            /// The keys of which the record of such a creation was removed.
             var forgotten: [Key] = []
             /// The numbers of further posts of a name in one commit.
             var extras: [NotificationName: UInt64] = [:]

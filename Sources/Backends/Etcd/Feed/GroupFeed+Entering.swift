@@ -22,7 +22,7 @@
                 let answer = try await cluster.transaction(request, timeout: settings.requestTimeout, at: "open")
                 if answer.succeeded { return answer.header.revision }
                 let found = FoundKeys(answer.responses)
-                // An earlier attempt, whose answer was lost, has succeeded.
+                // An earlier attempt has succeeded, but its answer was lost.
                 if let pair = found[key] { return pair.createRevision }
                 if let pair = found[keys.layout] {
                     guard pair.value == layout else { throw .unknownLayout }

@@ -21,7 +21,7 @@
             var sessions: [Int64: SessionID]
             var madeAgain: [Key: Revision]
             var extras: [NotificationName: (value: UInt64, revision: Int64)]
-            /// The outcomes of requests whose senders have not fetched them yet; nil for a request that has not been
+            /// The outcomes of requests that their senders have not fetched yet; nil for a request that has not been
             /// seen.
             var deliveries: [Delivery: Commit?] = [:]
             /// Increases each time that the state is read anew. Commits may have been missed then.

@@ -127,7 +127,7 @@ final class Journal: ValueSource {
     }
 
     /// Marks the journal for all processes as partly lost by the disk, and keeps in memory the part that may be lost
-    /// next. That part is only in the page cache, whose pages count as clean after the failed sync, so the kernel may
+    /// next. That part is only in the page cache: its pages count as clean after the failed sync, so the kernel may
     /// drop them before the group is written anew.
     func abandon() {
         page.insert(CommitWord.abandonedBit, at: Word.commit)

@@ -8,7 +8,7 @@ internal import Synchronization
 /// `@unchecked Sendable`: every use of the changing properties takes the replica's state `inout`, which exists only
 /// under the replica's lock. There is one follower for one replica.
 final class JournalFollower: @unchecked Sendable {
-    /// Where a read of the order has ended.
+    /// The position at which a read of the order has ended.
     enum Standing: Sendable {
         /// Everything is applied, and the journal is not sealed.
         case current

@@ -61,7 +61,7 @@ final class DurabilityQueue: Sendable {
     private static let lookout = Duration.microseconds(50)
 
     /// Spins for the next request. A writer that commits without a pause makes the next request sooner than a thread
-    /// could be started or woken. That would take a considerable part of the time of a sync.
+    /// could be started or woken, which would take a considerable part of the time of a sync.
     private func awaitNext() {
         let end = ContinuousClock.now.advanced(by: Self.lookout)
         while state.withLock({ $0.waiters.isEmpty }), ContinuousClock.now < end { OwnedThread.yield() }

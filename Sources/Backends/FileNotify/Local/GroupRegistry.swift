@@ -47,7 +47,7 @@ final class GroupRegistry: Sendable {
                 return try LocalGroup.load(directory, options: options)
             }
             // A group that was read in another boot of the machine is not shared: the sessions of its participants are
-            // over. A group whose files were lost is not shared either: its participants go on to get the error, and
+            // over. A group that has lost its files is not shared either: its participants go on to get the error, and
             // the new one opens the files that are there now.
             if let group = self.groups.withLock({ $0[key]?.group }), group.place.loss == nil,
                 group.position.journal.header.bootID == options.clock.bootID

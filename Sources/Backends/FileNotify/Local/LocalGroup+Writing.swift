@@ -185,8 +185,8 @@ extension LocalGroup {
             }
         } catch {
             guard error.code == .storageFull else { throw error }
-            // A process that ended right after its compaction has left old journals, whose space can be freed. Content
-            // may use that space as well.
+            // A process that ended right after its compaction has left old journals, and their space can be freed.
+            // Content may use that space as well.
             if !isContent || directory.hasJournal(before: journal.generation) {
                 return .noRoom(NoSpace(error: error, isSpareInUse: false, isContent: isContent))
             }

@@ -55,7 +55,7 @@ package enum WakeUpSource: Hashable, Sendable {
             throw SystemCallError("mmap", number: SystemCallError.Number.notSupported, at: directory.path)
         }
         guard let events = try? FileEvents(), (try? events.watchWrites(to: other)) != nil else {
-            // The system has no watch left. That does not depend on the file system, so count it as one that reports
+            // The system has no watch left, which does not depend on the file system, so count it as one that reports
             // writes; each wake channel is tried again later.
             return true
         }

@@ -11,7 +11,7 @@ extension HubLink {
     /// The number of messages after which the resumed tasks are offered to the other thread.
     private static let offerCount = 32
 
-    /// Receives messages, and does the work whose time has come.
+    /// Receives messages, and does the work that is due.
     func turn() {
         while let event = events?.next() {
             if event == .ready, leavesUntrusted() { break }

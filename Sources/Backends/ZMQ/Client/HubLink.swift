@@ -56,7 +56,7 @@ actor HubLink {
     var events: ConnectionEvents?
     var stream: Socket?
     var streamEvents: ConnectionEvents?
-    /// Whether the connection of the requests, and that of the stream, is lost.
+    /// True for the connection of the requests, and for that of the stream, if it is lost.
     var isLost = (requests: false, stream: false)
     var pollSource = SocketThread.PollSource()
 

@@ -50,8 +50,8 @@ package enum HubEndpointState: Hashable, Sendable {
     }
 }
 
-/// The kinds of former hubs at a socket whose clients may still run cores. Such clients learn only from the next hub
-/// that their sessions have ended, so this holds until a hub has served for ``timeout``.
+/// The kinds of former hubs at a socket that may still have clients with running cores. Such clients learn only from
+/// the next hub that their sessions have ended, so this holds until a hub has served for ``timeout``.
 struct FormerClients: Hashable {
     /// The time that a client takes for it: to reconnect (0.5 s), to learn that its session has ended (0.25 s), and to
     /// stop a core (5 s).

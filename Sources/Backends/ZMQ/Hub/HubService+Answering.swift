@@ -39,7 +39,7 @@ extension HubService {
             return send(Reply(number: request.number, body: .unknown), to: address)
         }
         // The lease is over, and any other answer would make the client count on it for longer. After `unknown` the
-        // client sends a hello, whose answer tells it that the session is over.
+        // client sends a hello, and the answer tells it that the session is over.
         if client.mustEnd, client.leaseLeft != nil, request.body != .close, !FailPoint.fails("hub.lateAnswer") {
             return send(Reply(number: request.number, body: .unknown), to: address)
         }

@@ -13,7 +13,8 @@ actor HubService {
     let options: HubOptions
     let runningClock = SystemClock()
     let domain = "sharedcore-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
-    /// A random number by which clients distinguish runs of a hub whose group ends with it.
+    /// A random number by which clients distinguish two hubs that keep the group only in memory, so that it ends with
+    /// each of them.
     let incarnation: UInt64
 
     var hubListeners: [HubEndpointListener] = []
@@ -58,9 +59,9 @@ actor HubService {
     /// The time from an update to the beacon that follows it: when a burst is over.
     static let beaconDelay = Duration.milliseconds(20)
 
-    /// When new clients are welcomed; nil for at once. Until then, clients of former hubs whose sessions this hub does
-    /// not know have time to stop their cores. They learn only from this hub that their sessions are unknown, so the
-    /// time counts from its first answer.
+    /// When new clients are welcomed; nil for at once. Until then, clients of former hubs with sessions that this hub
+    /// does not know have time to stop their cores. They learn only from this hub that their sessions are unknown, so
+    /// the time counts from its first answer.
     private(set) var welcomesFrom: BootInstant?
 
     /// - Parameter followsClients: Whether clients of former hubs, with sessions that this hub does not know, may still

@@ -114,8 +114,8 @@ struct SocketThreadState {
     }
 
     /// Records when a thread must wake; returns whether the timer must be set for it. A timer that is set for an
-    /// earlier time stays; when it fires, the thread sets it again. A timer whose time has passed without firing does
-    /// not count: it stopped while the machine slept, and would fire too late.
+    /// earlier time stays; when it fires, the thread sets it again. A timer that is overdue and has not fired does not
+    /// count: it stopped while the machine slept, and would fire too late.
     mutating func mustSetTimer(for deadline: BootInstant, at now: BootInstant) -> Bool {
         if let wakeTime, wakeTime > now, wakeTime <= deadline { return false }
         wakeTime = deadline

@@ -12,7 +12,7 @@ extension OwnershipMachine {
         let waited: Duration
     }
 
-    /// What a waiting participant knows about whether a holder is alive.
+    /// The knowledge of a waiting participant about whether a holder is alive.
     package enum Life: Hashable, Sendable {
         /// Not known yet: the wait continues.
         case unknown

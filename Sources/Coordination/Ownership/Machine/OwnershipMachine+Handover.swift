@@ -345,7 +345,7 @@ package struct HandoverWait: Hashable, Sendable {
     /// The time limit for an owner that has published that its core is stopping and that answers challenges; nil if it
     /// has not published that.
     package var stopLimit: Duration?
-    /// What the owner failed to do in time, as text for the timeline.
+    /// The step that the owner failed to do in time, as text for the timeline.
     package var failure = ""
     package var enforcement = Enforcement.notYet
     /// True if an owner with a lease has missed its time to answer. ``isHeardAgain`` is true if it has answered since.

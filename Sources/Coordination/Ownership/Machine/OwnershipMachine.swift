@@ -230,7 +230,7 @@ package struct OwnershipRules: Hashable, Sendable {
     package var handoverTimeout = Duration.milliseconds(500)
     /// The maximum of that wait together with the bound of the owner's critical section. Source: contract C3.
     package var handoverMaximumTimeout = Duration.seconds(5)
-    /// What happens to an Executor that has not released the ownership at the end of that wait.
+    /// The treatment of an Executor that has not released the ownership at the end of that wait.
     package var onHandoverTimeout = HandoverTimeoutAction.kill
     /// How long a core may take to stop before it is given up.
     package var stopTimeout = Duration.seconds(5)
@@ -239,8 +239,8 @@ package struct OwnershipRules: Hashable, Sendable {
 
     /// How long a holder may take to answer a challenge. Source: contract C6.
     package var answerBound = Duration.milliseconds(500)
-    /// The time to answer for a holder whose process is not stopped according to the system: it is only short of CPU
-    /// time.
+    /// The time to answer for a holder with a process that is not stopped according to the system: it is only short of
+    /// CPU time.
     package var busyAnswerBound = Duration.seconds(5)
     /// How long an answer counts before the holder is challenged again. Each challenge and each answer wakes all
     /// waiting participants.

@@ -36,7 +36,7 @@ enum KilledHolderCases {
         "C6e",
         "also where no death is noticed: a killed owner does not answer, so the next push and the next Main own"
     ) { context in
-        // A process whose state cannot be seen counts as stopped, so the case cannot run here.
+        // A process counts as stopped if its state cannot be seen, so the case cannot run here.
         if let limitation = context.harness.stopLimitation { throw limitation }
         try await context.withTestCluster { testCluster in
             let main = try await testCluster.owningMain("first", apart: true)

@@ -121,6 +121,6 @@ enum KilledProcessCases {
         }
     }
 
-    /// The time within which a waiter notices an update whose wake-up was lost, if it has no deadline of its own.
+    /// The time within which a waiter notices an update after its wake-up was lost, if it has no deadline of its own.
     private static let convergence: Duration = .seconds(10)
 }

@@ -74,7 +74,7 @@ package final class TestCluster: Sendable {
         return executor
     }
 
-    /// Makes an Executor whose watches deliver no updates.
+    /// Makes an Executor with watches that deliver no updates.
     package func deafExecutor(_ name: String) async throws -> TestParticipant {
         let handle = TroubledGroup.deaf(try await group.open(name, role: .executor))
         return try enter(name, on: handle, "")

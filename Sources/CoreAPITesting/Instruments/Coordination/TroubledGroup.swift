@@ -35,7 +35,7 @@ final class TroubledGroup: ForwardingGroup {
 }
 
 extension TroubledGroup {
-    /// Returns a handle whose watches deliver only the state at their beginning, and never an update.
+    /// Returns a handle with watches that deliver only the state at their beginning, and never an update.
     static func deaf(_ group: any SharedGroup) -> TroubledGroup {
         TroubledGroup(group) { group, prefixes, start throws(SharedCoreError) in
             let inner = try await group.watch(prefixes, from: start)

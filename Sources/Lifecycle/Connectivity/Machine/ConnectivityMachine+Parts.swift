@@ -13,7 +13,7 @@ extension ConnectivityMachine {
 
     /// An answer that is awaited before a transition can end.
     package enum Question: Hashable, Sendable {
-        /// Whether the registrations survive the interval. `number` is the table's row of the suspension that waits for
+        /// True if the registrations survive the interval. `number` is the table's row of the suspension that waits for
         /// the answer.
         case preparation(interval: Duration, number: TransitionNumber)
         /// Asks if the connection is up (T16).
