@@ -79,7 +79,8 @@ enum ValidatedName {
             return try check(literal.description)
         } catch {
             preconditionFailure(
-                "Invalid literal for \(type): \(error.message) A literal cannot throw; try \(type).init(…) does.")
+                "Invalid literal for \(type): \(error.message) A literal cannot throw, also behind try; try \(type).init(…) does."
+            )
         }
     }
 }

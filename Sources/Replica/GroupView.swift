@@ -143,7 +143,8 @@ extension SharedCoreError {
     /// Returns the error of a reader that opens a group before any participant.
     package static func unopened(_ location: String) -> SharedCoreError {
         SharedCoreError(
-            .unavailable, "No participant has opened the group since the machine was started, and a reader cannot.",
+            .unavailable,
+            "There is no group here, or no participant has opened it since the machine was started. A reader opens none.",
             at: location)
     }
 }

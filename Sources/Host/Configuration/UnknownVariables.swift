@@ -1,3 +1,4 @@
+internal import BackendRegistry
 internal import CommandCore
 internal import Coordination
 internal import Logging

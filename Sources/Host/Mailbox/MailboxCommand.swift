@@ -22,7 +22,7 @@ struct MailboxCommand: ParsableCommand {
 
 /// The options of every command about mailboxes.
 struct MailboxOptions: ParsableArguments {
-    @Option(help: "The wormhole's directory; each has mailboxes of its own.")
+    @Option(help: "The directory of the mailboxes; each directory has mailboxes of its own.")
     var directory: String?
 
     func wormhole(in group: any SharedGroup) -> Wormhole {
@@ -110,7 +110,7 @@ struct MailboxClear: HostCommand {
 /// `mailbox clear-all`: removes the content of all mailboxes of a wormhole.
 struct MailboxClearAll: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "clear-all", abstract: "Remove all messages of all mailboxes and queues of the wormhole.",
+        commandName: "clear-all", abstract: "Remove all messages of all mailboxes and queues of the directory.",
         discussion: HelpPage.text("Nothing else of the group is touched.", examples: ["sharedcore mailbox clear-all"]))
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions

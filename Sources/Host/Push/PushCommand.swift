@@ -102,7 +102,7 @@ struct PushCommand: HostCommand {
             let isServed = try await group.get(HostRecord.key) != nil
             try await context.output.confirm(
                 text: "The push waits" + (route == .main ? " for Main" : "") + ", as revision \(revision)"
-                    + (isServed ? "." : "; no host serves now (“sharedcore serve”)."),
+                    + (isServed ? "." : "; no host serves yet (“sharedcore serve”)."),
                 json: [
                     "event": "pushed", "callID": .text(push.callID.text), "revision": .natural(revision.rawValue),
                     "route": .text(route.rawValue),

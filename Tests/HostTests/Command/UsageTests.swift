@@ -88,7 +88,7 @@ struct UsageTests {
     func pushWithoutHost() async throws {
         let program = try HostProgram()
         let waits = try await program.run("push", "1@x")
-        #expect(waits.status == 0 && waits.output.hasSuffix("; no host serves now (“sharedcore serve”).\n"), "\(waits)")
+        #expect(waits.status == 0 && waits.output.hasSuffix("; no host serves yet (“sharedcore serve”).\n"), "\(waits)")
         try await ServingHost.serve(program) { host in
             let served = try await host.program.run("push", "2@x")
             #expect(served.status == 0 && served.output.hasPrefix("The push waits, as revision "), "\(served)")

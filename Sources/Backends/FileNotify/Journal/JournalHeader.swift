@@ -117,7 +117,11 @@ struct JournalHeader: Hashable, Sendable {
     }
 
     private static func corrupt(at path: String) -> SharedCoreError {
-        SharedCoreError(.corrupt, "This is not the header of a journal.", at: path)
+        SharedCoreError(
+            .corrupt,
+            "The file does not begin with the header of a journal: it is damaged. When no process has the group open, “sharedcore "
+                + "salvage DIRECTORY --into NEW” writes what is left as a backup, for “restore”.",
+            at: path)
     }
 }
 

@@ -111,7 +111,10 @@ enum CallCases {
         try await context.withTestCluster { testCluster in
             let main = try await testCluster.owningMain(apart: true)
             let calls = Calls(testCluster.observer)
-            func media() async throws -> Call.Media? { try await calls.list().first?.media }
+            func media() async throws -> Call.Media? {
+                let open = try await calls.list()
+                return open.first?.media
+            }
             try expect(try await main.tell("call ring answered"), is: "written", "the call")
             try expect(try await media(), is: [.audio, .video], "its media")
             try expect(try await main.tell("callHas ring none held"), is: "written", "a hold")
