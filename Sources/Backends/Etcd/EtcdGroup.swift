@@ -316,7 +316,7 @@
 
         /// Runs a user's call, which the group's close ends.
         private func within<Answer: Sendable>(
-            _ calls: OpenCalls, _ body: @escaping @Sendable () async throws(SharedCoreError) -> Answer
+            _ calls: PendingCalls, _ body: @escaping @Sendable () async throws(SharedCoreError) -> Answer
         ) async throws(SharedCoreError) -> Answer {
             try handle.requireOpen()
             let result = await calls.run { () -> Result<Answer, SharedCoreError> in

@@ -14,9 +14,9 @@
         /// The lease's latest confirmation.
         let confirmation: LeaseConfirmation
         /// The calls that a close ends at once.
-        let reads = OpenCalls()
+        let reads = PendingCalls()
         /// The commits, so that a close can cancel them and let each learn its outcome.
-        let commits = OpenCalls()
+        let commits = PendingCalls()
         private let record: SessionRecord
         private let socket: SessionSocket?
         private let content: Mutex<Content>

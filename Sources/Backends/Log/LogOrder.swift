@@ -32,7 +32,7 @@ final class LogOrder: Sendable {
     let replica: Replica
     /// Also guards the replica's changes. No code waits while it holds the lock.
     let progress = Mutex(Progress())
-    private let line = CallLine()
+    private let line = CallQueue()
     private let timer = ExpiryTimer()
 
     init(_ log: any SharedLog, options: LogGroupOptions) {

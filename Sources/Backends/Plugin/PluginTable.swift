@@ -9,7 +9,6 @@ struct PluginTable: Sendable {
     typealias Symbol = @convention(c) (UInt32) -> UnsafePointer<sb_backend>?
     static let symbol = "sharedcore_backend"
 
-    let name: String
     let version: String
     let settings: [BackendPlugin.Setting]
     let promises: PluginPromises
@@ -91,7 +90,6 @@ struct PluginTable: Sendable {
         guard let promises = table.promises.flatMap({ PluginPromises($0.pointee) }) else {
             throw wrong("it promises no durability")
         }
-        self.name = name
         version = Self.text(table.version) ?? ""
         self.settings = settings
         self.promises = promises

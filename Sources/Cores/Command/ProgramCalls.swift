@@ -18,7 +18,7 @@ final class ProgramCalls: Sendable {
     }
 
     private let context: CoreContext
-    private let calls: OpenCalls
+    private let calls: ProgramOpenCalls
     private let activities = Mutex<[ActivityName: OpenActivity]>([:])
     private let reports: Mutex<Allowance>
     private let clock: any TimeSource
@@ -28,7 +28,7 @@ final class ProgramCalls: Sendable {
 
     init(in context: CoreContext, clock: any TimeSource = SystemClock()) {
         self.context = context
-        calls = OpenCalls(in: context)
+        calls = ProgramOpenCalls(in: context)
         self.clock = clock
         reports = Mutex(Allowance(Self.reportCapacity, then: .seconds(1), at: clock.now()))
     }

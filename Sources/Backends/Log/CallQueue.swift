@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import Synchronization
 
 /// Runs calls one at a time, in the order of their arrival.
-final class CallLine: Sendable {
+final class CallQueue: Sendable {
     private struct State {
         var isTaken = false
         var waiting: [(id: WaitID, continuation: CheckedContinuation<Bool, Never>)] = []

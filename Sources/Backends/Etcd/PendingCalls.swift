@@ -2,7 +2,7 @@
     internal import Synchronization
 
     /// The calls of a participant that have not returned, so that its close can end them.
-    final class OpenCalls: Sendable {
+    final class PendingCalls: Sendable {
         private struct Content {
             var ends: [UInt64: @Sendable () -> Void] = [:]
             var lastID: UInt64 = 0

@@ -4,7 +4,7 @@ internal import ProgramOutput
 internal import Synchronization
 
 /// The calls that a core's program has begun, and the commands for them, which are sent to the program.
-final class OpenCalls: Sendable {
+final class ProgramOpenCalls: Sendable {
     private struct Entry {
         let call: OpenCall
         let commands: CallCommands
