@@ -1,7 +1,9 @@
+package import CoreAPI
+internal import CoreAPITesting
 internal import Platform
 internal import Synchronization
 
-/// A socket at a path that passes the bytes of each connection on to a server's socket, and back, and can cut and delay them.
+/// A socket that passes the bytes of each connection on to a server's socket, and back, and can cut and delay them.
 package final class FaultyConnection: Sendable {
     private struct Fault {
         var isCut = false
@@ -12,22 +14,50 @@ package final class FaultyConnection: Sendable {
 
     private let fault = Mutex(Fault())
     private let changed: EventCounter
+    /// Where it listens.
+    private let listener: StreamListener
 
     /// - Parameters:
     ///   - path: Where it listens.
     ///   - server: The path of the server's socket.
-    package init(at path: String, to server: String) throws {
-        let listener = try StreamListener(path: path)
-        changed = try EventCounter()
-        try OwnedThread.start("faulty connection") { [changed, weak self] in
-            var passage = Passage(listener: listener, server: server, changed: changed)
-            while let fault = self?.fault.withLock({ $0 }), !fault.isOver {
-                passage.wait(isCut: fault.isCut)
-                // Pass bytes on under the lock, so that no byte passes after `cut` has returned.
-                self?.fault.withLock { if !$0.isCut { passage.pass(delay: $0.delay) } }
+    package convenience init(at path: String, to server: String) throws(SharedCoreError) {
+        try self.init(
+            listener: { () throws(SystemCallError) in try StreamListener(path: path) },
+            connect: { () throws(SystemCallError) in try StreamConnection(to: server) })
+    }
+
+    /// Listens at a free port of the loopback interface.
+    ///
+    /// - Parameter server: The server's port there.
+    package convenience init(toLoopbackPort server: UInt16) throws(SharedCoreError) {
+        try self.init(
+            listener: { () throws(SystemCallError) in try StreamListener(loopbackPort: 0) },
+            connect: { () throws(SystemCallError) in try StreamConnection(toLoopbackPort: server) })
+    }
+
+    private init(
+        listener: () throws(SystemCallError) -> StreamListener,
+        connect: @escaping @Sendable () throws(SystemCallError) -> StreamConnection
+    ) throws(SharedCoreError) {
+        do throws(SystemCallError) {
+            let listener = try listener()
+            let changed = try EventCounter()
+            (self.listener, self.changed) = (listener, changed)
+            try OwnedThread.start("faulty connection") { [weak self] in
+                var passage = Passage(listener: listener, connect: connect, changed: changed)
+                while let fault = self?.fault.withLock({ $0 }), !fault.isOver {
+                    passage.wait(isCut: fault.isCut)
+                    // Under the lock: when `cut` has returned, nothing passes.
+                    self?.fault.withLock { if !$0.isCut { passage.pass(delay: $0.delay) } }
+                }
             }
+        } catch {
+            throw SharedCoreError(.system, "A connection that can fail cannot be laid.", at: "test", cause: "\(error)")
         }
     }
+
+    /// The port at which it listens, if it has one.
+    package var port: UInt16? { listener.port }
 
     deinit {
         changed.raise()
@@ -45,7 +75,38 @@ package final class FaultyConnection: Sendable {
     }
 }
 
-/// The connections, as its thread has them.
+/// The connections of the handles of a group, by the handles' sessions.
+package final class FaultyConnections: Sendable {
+    private let content = Mutex<[SessionID: [FaultyConnection]]>([:])
+
+    package init() {}
+
+    /// Records the connections that a handle uses.
+    package func add(_ connections: [FaultyConnection], of handle: any SharedGroup) {
+        content.withLock { $0[handle.session.id] = connections }
+    }
+
+    package func cut(_ handle: any SharedGroup) throws { try change(handle) { $0.cut(true) } }
+    package func mend(_ handle: any SharedGroup) throws { try change(handle) { $0.cut(false) } }
+
+    package func delay(_ handle: any SharedGroup, by time: Duration) throws {
+        try change(handle) { $0.delay(by: time) }
+    }
+
+    /// Ends all of them.
+    package func end() {
+        for connections in content.withLock({ Array($0.values) }) { for each in connections { each.end() } }
+    }
+
+    private func change(_ handle: any SharedGroup, _ change: (FaultyConnection) -> Void) throws {
+        guard let connections = content.withLock({ $0[handle.session.id] }) else {
+            throw HarnessLimitation("this handle is not one of a group whose connections fail")
+        }
+        for connection in connections { change(connection) }
+    }
+}
+
+/// The connections through a listener, as its thread has them.
 private struct Passage {
     /// The bytes that one end has sent and the other does not have yet.
     private struct Way {
@@ -82,13 +143,17 @@ private struct Passage {
     }
 
     let listener: StreamListener
-    let server: String
+    /// Connects to the server.
+    let connect: @Sendable () throws(SystemCallError) -> StreamConnection
     let changed: EventCounter
     private var ways: [(forth: Way, back: Way)] = []
 
-    init(listener: StreamListener, server: String, changed: EventCounter) {
+    init(
+        listener: StreamListener, connect: @escaping @Sendable () throws(SystemCallError) -> StreamConnection,
+        changed: EventCounter
+    ) {
         self.listener = listener
-        self.server = server
+        self.connect = connect
         self.changed = changed
     }
 
@@ -120,7 +185,7 @@ private struct Passage {
     mutating func pass(delay: Duration) {
         while let connection = try? listener.accept() {
             // If the server does not exist, the connection ends.
-            guard let end = try? StreamConnection(to: server) else { continue }
+            guard let end = try? connect() else { continue }
             ways.append(
                 (
                     forth: Way(source: connection, target: end, isDelayed: false),

@@ -168,7 +168,7 @@
 
         private let running: Mutex<Running>
         /// The connections of the handles, in a group with simulated faults of connections.
-        private let connections = Mutex<[SessionID: [FaultyConnection]]>([:])
+        private let connections = FaultyConnections()
         private let options: HubOptions
         private let endpoint: HubEndpoint
         private let parent: String
@@ -207,22 +207,15 @@
                     requirements: requirements, historyByteCount: settings.historyByteCount ?? 1 << 20,
                     openTimeout: ZMQHarness.timeout, requestTimeout: ZMQHarness.timeout(with: settings.fault),
                     keys: keys))
-            if !ways.isEmpty { connections.withLock { $0[group.session.id] = ways } }
+            if !ways.isEmpty { connections.add(ways, of: group) }
             return group
         }
 
-        func cut(_ handle: any SharedGroup) async throws { try change(handle) { $0.cut(true) } }
-        func mend(_ handle: any SharedGroup) async throws { try change(handle) { $0.cut(false) } }
+        func cut(_ handle: any SharedGroup) async throws { try connections.cut(handle) }
+        func mend(_ handle: any SharedGroup) async throws { try connections.mend(handle) }
 
         func delay(_ handle: any SharedGroup, by time: Duration) async throws {
-            try change(handle) { $0.delay(by: time) }
-        }
-
-        private func change(_ handle: any SharedGroup, _ change: (FaultyConnection) -> Void) throws {
-            guard let ways = connections.withLock({ $0[handle.session.id] }) else {
-                throw HarnessLimitation("this handle is not one of a group whose connections fail")
-            }
-            for way in ways { change(way) }
+            try connections.delay(handle, by: time)
         }
 
         func openToRead(_ description: SessionDescription) async throws -> any SharedGroup {
@@ -246,7 +239,7 @@
         }
 
         func remove() async {
-            for ways in connections.withLock({ Array($0.values) }) { for way in ways { way.end() } }
+            connections.end()
             await running.withLock { $0.hub }.stop()
             // A group that could not be removed is harmless: each has its own name.
             Directory.removeWithFiles(path: parent + "/group")
@@ -267,10 +260,7 @@
             ]
             var ways: [FaultyConnection] = []
             for case (.ipc(let near), .ipc(let far)) in ends {
-                do { ways.append(try FaultyConnection(at: near, to: far)) } catch {
-                    throw SharedCoreError(
-                        .system, "A connection that can fail cannot be laid.", at: near, cause: "\(error)")
-                }
+                ways.append(try FaultyConnection(at: near, to: far))
             }
             return (.ipc(path: path), ways)
         }

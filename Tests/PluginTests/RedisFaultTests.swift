@@ -81,7 +81,7 @@ private final class RedisGroup: ConformanceGroup {
     private let plugin: BackendPlugin
     private let server: RedisServer
     private let settings: GroupSettings
-    private let connections = Mutex<[SessionID: FaultyConnection]>([:])
+    private let connections = FaultyConnections()
 
     init(plugin: BackendPlugin, server: RedisServer, settings: GroupSettings) {
         self.plugin = plugin
@@ -93,33 +93,21 @@ private final class RedisGroup: ConformanceGroup {
         _ description: SessionDescription, requiring requirements: Requirements
     ) async throws(SharedCoreError) -> any SharedGroup {
         let path = server.directory.path + "/" + String(UInt32.random(in: 0...UInt32.max), radix: 36)
-        let connection: FaultyConnection
-        do { connection = try FaultyConnection(at: path, to: server.socket) } catch {
-            throw SharedCoreError(.system, "A connection that can fail cannot be laid.", at: path, cause: "\(error)")
-        }
+        let connection = try FaultyConnection(at: path, to: server.socket)
         let group = try await plugin.open(
             group: "faults", stateDirectory: "/", values: ["redis.url": "unix:\(path)"], requirements: requirements,
             limits: settings.limits, historyByteCount: settings.historyByteCount, clock: settings.clock,
             as: description)
-        connections.withLock { $0[group.session.id] = connection }
+        connections.add([connection], of: group)
         return group
     }
 
-    func remove() async {
-        for connection in connections.withLock({ Array($0.values) }) { connection.end() }
-    }
+    func remove() async { connections.end() }
 
-    func cut(_ handle: any SharedGroup) async throws { try connection(of: handle).cut(true) }
-    func mend(_ handle: any SharedGroup) async throws { try connection(of: handle).cut(false) }
-    func delay(_ handle: any SharedGroup, by time: Duration) async throws { try connection(of: handle).delay(by: time) }
+    func cut(_ handle: any SharedGroup) async throws { try connections.cut(handle) }
+    func mend(_ handle: any SharedGroup) async throws { try connections.mend(handle) }
+    func delay(_ handle: any SharedGroup, by time: Duration) async throws { try connections.delay(handle, by: time) }
     func restartServer() async throws { try await server.restart() }
     func fillServer() async throws { try await server.tell("config", "set", "maxmemory", "1") }
     func emptyServer() async throws { try await server.tell("config", "set", "maxmemory", "0") }
-
-    private func connection(of handle: any SharedGroup) throws -> FaultyConnection {
-        guard let connection = connections.withLock({ $0[handle.session.id] }) else {
-            throw HarnessLimitation("this handle is not one of this group")
-        }
-        return connection
-    }
 }

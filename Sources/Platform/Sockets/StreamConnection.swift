@@ -24,6 +24,11 @@ package final class StreamConnection: Sendable {
         descriptor = try SystemCall.negated("connect", at: path) { clinux_connect_to(path) }
     }
 
+    /// Connects to the program that listens at a port of the loopback interface.
+    package init(toLoopbackPort port: UInt16) throws(SystemCallError) {
+        descriptor = try SystemCall.negated("connect", at: "127.0.0.1:\(port)") { clinux_connect_on_loopback(port) }
+    }
+
     deinit {
         Glibc.close(descriptor)
     }
