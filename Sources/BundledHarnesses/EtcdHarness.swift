@@ -3,19 +3,37 @@
     package import CoreAPITesting
     package import EtcdBackend
     internal import Platform
+    internal import Synchronization
 
     /// Runs the cases on groups of an etcd cluster, under a separate prefix.
     package struct EtcdHarness: ConformanceHarness {
+        /// The program of etcd, for the cases that kill a server and use up its space.
+        package struct ServerProgram: Sendable {
+            let path: String
+            let parent: String
+
+            /// - Parameters:
+            ///   - path: Its path, or a name that is looked up in `PATH`.
+            ///   - parent: The directory in which each server gets one for its files; it must exist.
+            package init(_ path: String, in parent: String) {
+                self.path = path
+                self.parent = parent
+            }
+        }
+
         package let name: String
         package let peer: PeerProgram?
         private let place: EtcdCluster
+        private let server: ServerProgram?
 
         /// - Parameters:
-        ///   - place: A cluster in which keys may be written and removed.
+        ///   - place: A cluster in which keys may be written and removed. Its members are neither killed nor filled.
         ///   - peer: The program that acts as a second process.
-        package init(at place: EtcdCluster, peer: PeerProgram?) {
+        ///   - server: The program of servers that are killed and filled; nil to leave out these cases.
+        package init(at place: EtcdCluster, peer: PeerProgram?, server: ServerProgram? = nil) {
             self.place = place
             self.peer = peer
+            self.server = server
             name = "etcd with \(place.endpoints.count) endpoint\(place.endpoints.count == 1 ? "" : "s")"
         }
 
@@ -30,8 +48,21 @@
         }
 
         package func makeGroup(_ settings: GroupSettings) async throws -> any ConformanceGroup {
-            EtcdTestGroup(
-                place: place, name: String(UInt64.random(in: 0...UInt64.max), radix: 36), settings: settings)
+            let name = String(UInt64.random(in: 0...UInt64.max), radix: 36)
+            switch settings.fault {
+            case nil: return EtcdTestGroup(place: place, name: name, settings: settings)
+            case .cut, .delay:
+                guard place.endpoints.allSatisfy({ ["127.0.0.1", "localhost"].contains($0.host) }) else {
+                    throw HarnessLimitation("connections are cut and delayed to members at the loopback interface only")
+                }
+                return EtcdTestGroup(place: place, name: name, settings: settings)
+            case .restart, .full:
+                guard let server else {
+                    throw HarnessLimitation("servers are killed and filled only where the program of etcd is known")
+                }
+                let own = try await OwnEtcdServer(server, named: name, isSmall: settings.fault == .full)
+                return EtcdTestGroup(place: own.place, name: name, settings: settings, server: own)
+            }
         }
 
         fileprivate static let prefix = "/sharedcore-conformance"
@@ -42,10 +73,21 @@
     }
 
     /// One group under a name of its own.
-    private struct EtcdTestGroup: ConformanceGroup {
-        let place: EtcdCluster
-        let name: String
-        let settings: GroupSettings
+    private final class EtcdTestGroup: ConformanceGroup {
+        private let place: EtcdCluster
+        private let name: String
+        private let settings: GroupSettings
+        /// The server of this group alone, in a case that breaks it.
+        private let server: OwnEtcdServer?
+        /// The connections of the handles, in a case that breaks them.
+        private let connections = FaultyConnections()
+
+        init(place: EtcdCluster, name: String, settings: GroupSettings, server: OwnEtcdServer? = nil) {
+            self.place = place
+            self.name = name
+            self.settings = settings
+            self.server = server
+        }
 
         var address: String {
             (["etcd", name] + place.endpoints.map(\.description) + EtcdHarness.words(of: place.security))
@@ -55,7 +97,12 @@
         func open(
             _ description: SessionDescription, requiring requirements: Requirements
         ) async throws(SharedCoreError) -> any SharedGroup {
-            try await EtcdGroup.open(place, group: name, as: description, options: options(requiring: requirements))
+            var (place, ways) = (place, [FaultyConnection]())
+            if [.cut, .delay].contains(settings.fault) { (place, ways) = try Self.faultyConnections(to: place) }
+            let group = try await EtcdGroup.open(
+                place, group: name, as: description, options: options(requiring: requirements))
+            if !ways.isEmpty { connections.add(ways, of: group) }
+            return group
         }
 
         func openToRead(_ description: SessionDescription) async throws -> any SharedGroup {
@@ -65,14 +112,139 @@
         private func options(requiring requirements: Requirements) -> EtcdGroupOptions {
             EtcdGroupOptions(
                 prefix: EtcdHarness.prefix, lease: EtcdHarness.lease,
+                // A call over a cut connection waits for all of it.
+                requestTimeout: settings.fault == .cut ? .seconds(3) : .seconds(10),
                 limits: settings.limits ?? EtcdGroupOptions.standardLimits,
                 historyByteCount: settings.historyByteCount ?? 1 << 20, requirements: requirements,
                 clock: settings.clock ?? SystemClock())
         }
 
+        /// Lays connections that can fail to all members. A process shares what it has of a cluster between handles with
+        /// the same endpoints, and these endpoints are new.
+        private static func faultyConnections(
+            to place: EtcdCluster
+        ) throws(SharedCoreError) -> (EtcdCluster, [FaultyConnection]) {
+            var ways: [FaultyConnection] = []
+            var endpoints: [EtcdCluster.Endpoint] = []
+            for endpoint in place.endpoints {
+                let way = try FaultyConnection(toLoopbackPort: UInt16(endpoint.port))
+                ways.append(way)
+                // The host stays: a certificate names it.
+                endpoints.append(try EtcdCluster.Endpoint("\(endpoint.host):\(way.port ?? 0)"))
+            }
+            return (try EtcdCluster(endpoints, security: place.security), ways)
+        }
+
+        func cut(_ handle: any SharedGroup) async throws { try connections.cut(handle) }
+        func mend(_ handle: any SharedGroup) async throws { try connections.mend(handle) }
+
+        func delay(_ handle: any SharedGroup, by time: Duration) async throws {
+            try connections.delay(handle, by: time)
+        }
+
+        func restartServer() async throws { try await ownServer().restart() }
+        func fillServer() async throws { try await ownServer().fill() }
+        func emptyServer() async throws { try await ownServer().empty() }
+
+        private func ownServer() throws -> OwnEtcdServer {
+            guard let server else { throw HarnessLimitation("the server of this group has other users") }
+            return server
+        }
+
         func remove() async {
+            connections.end()
+            if let server { return await server.remove() }
             // A group that could not be removed is harmless: each has its own name.
             try? await EtcdGroup.erase(name, at: place, prefix: EtcdHarness.prefix)
+        }
+    }
+
+    /// A server of one group, with its files in a directory of its own.
+    private final class OwnEtcdServer: Sendable {
+        let place: EtcdCluster
+        private let program: String
+        private let arguments: [String]
+        private let directory: String
+        private let process = Mutex<ChildProcess?>(nil)
+
+        /// Starts it at ports below the system's automatic ones, so that a restarted server finds them free.
+        ///
+        /// - Parameter isSmall: Whether its space is 4 MiB.
+        init(_ server: EtcdHarness.ServerProgram, named name: String, isSmall: Bool) async throws {
+            program = server.path
+            directory = server.parent + "/" + name
+            let port = try Self.freePorts()
+            let (client, peer) = ("http://127.0.0.1:\(port)", "http://127.0.0.1:\(port + 1)")
+            place = try EtcdCluster([EtcdCluster.Endpoint("127.0.0.1:\(port)")])
+            arguments =
+                [
+                    "--name", name, "--data-dir", directory, "--log-level", "error", "--listen-client-urls", client,
+                    "--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls",
+                    peer, "--initial-cluster", "\(name)=\(peer)",
+                ] + (isSmall ? ["--quota-backend-bytes", "\(4 << 20)"] : [])
+            _ = try Directory.create(path: directory, permissions: 0o700)
+            try await start()
+        }
+
+        /// Returns a free port that is followed by another one.
+        private static func freePorts() throws -> UInt16 {
+            for _ in 0..<100 {
+                let port = UInt16.random(in: 5_000..<16_000) * 2
+                let listeners = [port, port + 1].compactMap { try? StreamListener(loopbackPort: $0) }
+                if listeners.count == 2 { return port }
+            }
+            throw HarnessLimitation("no free ports were found for a server of etcd")
+        }
+
+        /// Starts it, and waits until it answers.
+        private func start() async throws {
+            let child: ChildProcess
+            do throws(SystemCallError) { child = try ChildProcess(program, arguments, keepsErrors: true) } catch {
+                throw HarnessLimitation("a server of etcd cannot be started here: \(error)")
+            }
+            process.withLock { $0 = child }
+            let calls = try BareCalls(at: place)
+            try await eventually("etcd answers") {
+                guard !child.hasEnded else {
+                    throw SharedCoreError(
+                        .unavailable, "The server of a test has ended.", at: "\(place.endpoints[0])",
+                        cause: child.errorText(upTo: 1000))
+                }
+                do { return try await calls.get("ready") == nil } catch { return false }
+            }
+        }
+
+        func restart() async throws {
+            await process.withLock { $0 }?.killNow()
+            try await start()
+        }
+
+        /// Puts values until the server raises its alarm, after which it refuses every put.
+        func fill() async throws {
+            let calls = try BareCalls(at: place, below: Self.filler)
+            let value = [UInt8](repeating: 7, count: 60_000)
+            for number in 0..<200 {
+                do { try await calls.put("\(number)", value) } catch {
+                    guard (error as? SharedCoreError)?.code == .storageFull else { throw error }
+                    return
+                }
+            }
+            throw HarnessLimitation("the server takes more than its quota")
+        }
+
+        func empty() async throws {
+            let calls = try BareCalls(at: place, below: Self.filler)
+            await calls.remove()
+            try await calls.reclaimSpace()
+        }
+
+        private static let filler = "/filler/"
+
+        func remove() async {
+            await process.withLock { $0 }?.killNow()
+            for folder in ["/member/snap", "/member/wal", "/member", ""] {
+                Directory.removeWithFiles(path: directory + folder)
+            }
         }
     }
 

@@ -89,7 +89,10 @@ struct ConformanceCommand: HostCommand {
             case "zmq": return try zmqHarness(in: directory, for: resolution, durability: durability, peer: peer)
         #endif
         #if Etcd
-            case "etcd": return EtcdHarness(at: try resolution.etcdCluster(), peer: peer)
+            case "etcd":
+                return EtcdHarness(
+                    at: try resolution.etcdCluster(), peer: peer,
+                    server: EtcdHarness.ServerProgram("etcd", in: directory))
         #endif
         default: return FileHarness(durability: durability, in: directory, peer: peer)
         }

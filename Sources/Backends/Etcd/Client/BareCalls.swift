@@ -85,9 +85,50 @@
             }
         }
 
+        /// Frees the space of a server that has used it up, after values were removed: drops the old revisions, gives
+        /// their pages back, and disarms the alarm `NOSPACE` of the member that answers.
+        ///
+        /// Source: etcd's operations guide, "Space quota".
+        package func reclaimSpace() async throws {
+            let header = try await range(of: root).header
+            _ = try await cluster.call(timeout: .seconds(10), at: "compact") { connection, options in
+                try await Etcdserverpb_KV.Client(wrapping: connection).compact(
+                    request: ClientRequest(
+                        message: .with {
+                            $0.revision = header.revision
+                            $0.physical = true
+                        }), options: options)
+            }
+            try await maintain("Defragment", [])
+            var request: [UInt8] = [0x08, 2, 0x18, 1, 0x10]  // DEACTIVATE, NOSPACE, the member's number
+            var rest = header.memberID
+            while rest > 0x7F {
+                request.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+                rest >>= 7
+            }
+            try await maintain("Alarm", request + [UInt8(rest)])
+        }
+
+        /// Calls etcd's service for maintenance, of which the backend itself uses nothing.
+        private func maintain(_ method: String, _ request: [UInt8]) async throws {
+            try await cluster.call(timeout: .seconds(30), at: method) { connection, options in
+                try await connection.unary(
+                    request: ClientRequest(message: request),
+                    descriptor: MethodDescriptor(fullyQualifiedService: "etcdserverpb.Maintenance", method: method),
+                    serializer: PlainBytes(), deserializer: PlainBytes(), options: options
+                ) { response in _ = try response.message }
+            }
+        }
+
         package func remove() async {
             _ = try? await cluster.transaction(
                 .make(then: [.delete(Self.range(root))]), timeout: .seconds(10), at: "measuring")
         }
+    }
+
+    /// Messages that the caller encodes itself.
+    private struct PlainBytes: MessageSerializer, MessageDeserializer {
+        func serialize<Bytes: GRPCContiguousBytes>(_ message: [UInt8]) -> Bytes { Bytes(message) }
+        func deserialize<Bytes: GRPCContiguousBytes>(_ bytes: Bytes) -> [UInt8] { bytes.withUnsafeBytes(Array.init) }
     }
 #endif
