@@ -252,6 +252,11 @@ enum ServerFaultCases {
                     last = try await far.put(Key("k/\(number)"), [UInt8(round)]).revision
                     try await far.post("news", state: round * 20 + number)
                 }
+                if round == 2 {
+                    // Long enough for the backend to give the connection up: it must resume over another one.
+                    try expect(
+                        try await end("a read", of: { try await near.sync() }), is: .unavailable, "a read over the cut")
+                }
                 try await group.mend(near)
                 try await recorder.reaches(last)
                 try await observer.reaches((round + 1) * 20)
