@@ -4,31 +4,12 @@
 //
 // The record at position N is the entry N+1 of the stream. Each function is one script, which the server runs alone and writes to its
 // append-only file as one transaction. With “appendfsync always” it answers, and shows the record to others, only after the sync.
-#define _GNU_SOURCE
-#include "sharedcore_backend.h"
+#include "redis_connection.h"
 
-#include <errno.h>
-#include <hiredis/hiredis.h>
 #include <inttypes.h>
-#include <netdb.h>
-#include <netinet/tcp.h>
-#include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <time.h>
-#include <unistd.h>
 
-enum { DEADLINE = 8000, BLOCKING = 2000, LARGEST_READ = 256, NUMBER_SIZE = 24, LARGEST_PREFIX = 64 };
-
-// hiredis parses answers alone: its sockets have neither O_CLOEXEC nor MSG_NOSIGNAL, nor a deadline for a whole answer.
-typedef struct {
-    int socket, interruption;
-    redisReader *reader;
-} connection;
+enum { DEADLINE = 8000, BLOCKING = 2000, LARGEST_READ = 256, LARGEST_PREFIX = 64 };
 
 struct sb_log {
     char url[256], key[192], id[64];
@@ -58,119 +39,6 @@ static const char compact_script[] = CHECK "if tonumber(h[2]) >= tonumber(ARGV[2
     "for i = 3, #ARGV do redis.call('RPUSH', P, ARGV[i]) end "
     "redis.call('HSET', KEYS[1], 'start', ARGV[2]) redis.call('XTRIM', R, 'MINID', '=', ARGV[2]) return 1";
 
-static int64_t now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec * 1000 + time.tv_nsec / 1000000;
-}
-
-static int32_t fail(const sb_log *log, sb_error *error, int32_t code, const char *what) {
-    snprintf(error->message, sizeof error->message, "%s", what);
-    snprintf(error->location, sizeof error->location, "%s", log->url);
-    return code;
-}
-
-static void disconnect(connection *link) {
-    if (link->socket >= 0) close(link->socket);
-    if (link->reader) redisReaderFree(link->reader);
-    link->socket = -1;
-    link->reader = NULL;
-}
-
-// Waits for the socket. Fails with EINTR after an interrupt, and with ETIMEDOUT.
-static int ready(const connection *link, short events, int64_t deadline) {
-    struct pollfd entries[] = { { .fd = link->socket, .events = events }, { .fd = link->interruption, .events = POLLIN } };
-    for (;;) {
-        int64_t rest = deadline - now();
-        int count = poll(entries, 2, rest < 0 ? 0 : rest > INT32_MAX ? INT32_MAX : (int)rest);
-        if (count < 0 && errno == EINTR) continue;
-        uint64_t raised;
-        errno = ETIMEDOUT;
-        if (count > 0 && entries[1].revents && read(link->interruption, &raised, sizeof raised) > 0) errno = EINTR;
-        else if (count > 0 && entries[0].revents) return 0;
-        return -1;
-    }
-}
-
-static int send_all(const connection *link, const char *bytes, size_t count, int64_t deadline) {
-    while (count > 0) {
-        ssize_t sent = send(link->socket, bytes, count, MSG_NOSIGNAL);
-        if (sent < 0 && errno == EAGAIN && ready(link, POLLOUT, deadline) == 0) continue;
-        if (sent < 0) return -1;
-        bytes += sent;
-        count -= (size_t)sent;
-    }
-    return 0;
-}
-
-static redisReply *receive(const connection *link, int64_t deadline) {
-    char bytes[65536];
-    for (;;) {
-        void *reply = NULL;
-        int result = redisReaderGetReply(link->reader, &reply);
-        if (result == REDIS_OK && reply) return reply;
-        errno = EPROTO;
-        if (result != REDIS_OK || ready(link, POLLIN, deadline) < 0) return NULL;
-        ssize_t count = recv(link->socket, bytes, sizeof bytes, 0);
-        if (count == 0) errno = ECONNRESET;
-        if (count == 0 || (count < 0 && errno != EAGAIN)) return NULL;
-        if (count > 0) redisReaderFeed(link->reader, bytes, (size_t)count);
-    }
-}
-
-static redisReply *exchange(const connection *link, const char *command, size_t size, int64_t deadline) {
-    return send_all(link, command, size, deadline) < 0 ? NULL : receive(link, deadline);
-}
-
-// Returns the code for an answer, or for errno where there is none.
-static int32_t checked(const sb_log *log, const redisReply *reply, sb_error *error) {
-    static const struct { char prefix[12]; int32_t code; } codes[] = {
-        { "OOM ", SB_ERR_STORAGE_FULL }, { "MISCONF ", SB_ERR_STORAGE_FULL }, { "GONE ", SB_ERR_CORRUPT },
-        { "NOAUTH ", SB_ERR_FORBIDDEN }, { "NOPERM ", SB_ERR_FORBIDDEN }, { "READONLY ", SB_ERR_FORBIDDEN },
-        { "DENIED ", SB_ERR_FORBIDDEN }, { "FORMAT ", SB_ERR_INCOMPATIBLE }, { "WRONGTYPE ", SB_ERR_CORRUPT },
-        { "LOADING ", SB_ERR_UNAVAILABLE }, { "BUSY ", SB_ERR_UNAVAILABLE }, { "MASTERDOWN ", SB_ERR_UNAVAILABLE },
-    };
-    if (!reply && errno == EINTR) return SB_NOTHING;
-    if (!reply) return fail(log, error, errno == EACCES ? SB_ERR_FORBIDDEN : SB_ERR_UNAVAILABLE, strerror(errno));
-    if (reply->type != REDIS_REPLY_ERROR) return SB_OK;
-    int32_t code = SB_ERR_SYSTEM;
-    for (size_t index = 0; index < sizeof codes / sizeof *codes; index++)
-        if (strncmp(reply->str, codes[index].prefix, strlen(codes[index].prefix)) == 0) code = codes[index].code;
-    return fail(log, error, code, reply->str);
-}
-
-static int connect_to(connection *link, const struct addrinfo *address, int64_t deadline) {
-    link->socket = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    int number = link->socket >= 0 && connect(link->socket, address->ai_addr, address->ai_addrlen) == 0 ? 0 : errno;
-    if (link->socket >= 0 && number == EINPROGRESS) {
-        if (ready(link, POLLOUT, deadline) < 0) number = errno;
-        else getsockopt(link->socket, SOL_SOCKET, SO_ERROR, &number, &(socklen_t){ sizeof number });
-    }
-    if (number != 0) disconnect(link);
-    else if (address->ai_family != AF_UNIX) setsockopt(link->socket, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int));
-    errno = number;
-    return number == 0 ? 0 : -1;
-}
-
-static int32_t connect_socket(const sb_log *log, connection *link, int64_t deadline, sb_error *error) {
-    struct sockaddr_un local = { .sun_family = AF_UNIX };
-    struct addrinfo address = { .ai_family = AF_UNIX, .ai_addr = (struct sockaddr *)&local, .ai_addrlen = sizeof local };
-    struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV }, *found = NULL;
-    char host[256], port[6];
-    int used = 0, result = 0;
-    if (strncmp(log->url, "unix:/", 6) == 0 && strlen(log->url + 5) < sizeof local.sun_path)
-        strcpy(local.sun_path, log->url + 5);
-    else if (sscanf(log->url, "tcp://%255[^][:/@]:%5[0-9]%n", host, port, &used) == 2 && !log->url[used] && atoi(port) < 65536)
-        result = getaddrinfo(host, port, &hints, &found);
-    else return fail(log, error, SB_ERR_INVALID_ARGUMENT, "The URL is neither unix:/PATH nor tcp://HOST:PORT.");
-    if (result != 0) return fail(log, error, SB_ERR_UNAVAILABLE, gai_strerror(result));
-    const struct addrinfo *each = found ? found : &address;
-    while (connect_to(link, each, deadline) < 0 && errno != EINTR && each->ai_next) each = each->ai_next;
-    if (found) freeaddrinfo(found);
-    if (link->socket < 0) return checked(log, NULL, error);
-    return (link->reader = redisReaderCreate()) ? SB_OK : SB_ERR_LIMIT_EXCEEDED;
-}
-
 // With “everysec” a write to the file waits while a sync runs, and a server that is killed then loses what it has answered.
 static int32_t durability_of(const redisReply *reply) {
     int is_logged = 0, is_written = 0, is_synced = 0;
@@ -184,54 +52,41 @@ static int32_t durability_of(const redisReply *reply) {
     return !is_logged || !is_written ? SB_DURABILITY_MEMORY : is_synced == 2 ? SB_DURABILITY_DISK : SB_DURABILITY_PROCESS;
 }
 
-static int32_t connect_log(sb_log *log, connection *link, int64_t deadline, sb_error *error) {
+// Fails if the server keeps records less well than when the log was opened.
+static int32_t check_durability(sb_log *log, const connection *link, int64_t deadline, sb_error *error) {
     static const char question[] = "CONFIG GET appendonly appendfsync no-appendfsync-on-rewrite maxmemory-policy\r\n";
-    int32_t code = connect_socket(log, link, deadline, error), durability = SB_DURABILITY_MEMORY;
-    redisReply *reply = code == SB_OK ? exchange(link, question, sizeof question - 1, deadline) : NULL;
-    if (code == SB_OK) code = checked(log, reply, error);
-    if (code == SB_OK) durability = durability_of(reply);
-    if (reply) freeReplyObject(reply);
-    if (code == SB_OK && !durability) code = fail(log, error, SB_ERR_UNSUPPORTED, "The server evicts keys (maxmemory-policy).");
-    if (code == SB_OK && durability < log->durability)
-        code = fail(log, error, SB_ERR_INCOMPATIBLE, "The server keeps records less well than when the group was opened.");
-    if (code == SB_OK && !log->durability) log->durability = durability; // open
+    redisReply *reply = exchange(link, question, sizeof question - 1, deadline);
+    int32_t code = checked(link, reply, error), durability = code == SB_OK ? durability_of(reply) : 0;
+    freeReplyObject(reply);
+    if (code != SB_OK) return code;
+    if (!durability) return fail(log->url, error, SB_ERR_UNSUPPORTED, "The server evicts keys (maxmemory-policy).");
+    if (durability < log->durability)
+        return fail(log->url, error, SB_ERR_INCOMPATIBLE, "The server keeps records less well than when the group was opened.");
+    if (!log->durability) log->durability = durability; // open
+    return SB_OK;
+}
+
+static int32_t connect_log(sb_log *log, connection *link, int64_t deadline, sb_error *error) {
+    int32_t code = connect_socket(link, deadline, error);
+    if (code == SB_OK) code = check_durability(log, link, deadline, error);
     if (code != SB_OK) disconnect(link);
     return code;
 }
 
-static sb_bytes text(const char *text) { return (sb_bytes){ (const uint8_t *)text, strlen(text) }; }
-
-static sb_bytes number(char *digits, uint64_t value) {
-    return (sb_bytes){ (const uint8_t *)digits, (size_t)snprintf(digits, NUMBER_SIZE, "%" PRIu64, value) };
-}
-
-// Runs a script. Over a connection that was lost meanwhile, all but an append are tried once more: they may run twice.
-static int32_t run(sb_log *log, connection *link, const char *script, const sb_bytes *values, size_t count, redisReply **reply,
-                   int64_t deadline, sb_error *error) {
-    const sb_bytes head[] = { text("EVAL"), text(script), text("1"), text(log->key) };
-    const size_t head_count = sizeof head / sizeof *head;
-    char *command = NULL;
-    size_t size = 0;
-    FILE *output = open_memstream(&command, &size);
-    if (!output) return fail(log, error, SB_ERR_LIMIT_EXCEEDED, strerror(errno));
-    fprintf(output, "*%zu\r\n", head_count + count);
-    for (size_t index = 0; index < head_count + count; index++) {
-        sb_bytes word = index < head_count ? head[index] : values[index - head_count];
-        fprintf(output, "$%zu\r\n", word.count);
-        fwrite(word.bytes, 1, word.count, output);
-        fputs("\r\n", output);
-    }
-    int32_t code = fclose(output) == 0 ? SB_OK : fail(log, error, SB_ERR_LIMIT_EXCEEDED, strerror(errno));
-    *reply = NULL;
-    for (int may_repeat = script != append_script; code == SB_OK && !*reply;) {
+// Sends a command and frees it. Over a connection that was lost meanwhile it is tried once more if it may run twice.
+static int32_t run(sb_log *log, connection *link, char *command, int size, int may_repeat, redisReply **reply, int64_t deadline,
+                   sb_error *error) {
+    if (size < 0) return fail(log->url, error, SB_ERR_LIMIT_EXCEEDED, strerror(ENOMEM));
+    int32_t code = SB_OK;
+    for (*reply = NULL; code == SB_OK && !*reply;) {
         may_repeat = may_repeat && link->socket >= 0;
         if (link->socket < 0 && (code = connect_log(log, link, deadline, error)) != SB_OK) break;
-        *reply = exchange(link, command, size, deadline);
-        if (!*reply && may_repeat && errno != EINTR && errno != ETIMEDOUT) disconnect(link);
-        else if ((code = checked(log, *reply, error)) != SB_OK && !*reply) disconnect(link);
+        *reply = exchange(link, command, (size_t)size, deadline);
+        if (*reply || !may_repeat || errno == EINTR || errno == ETIMEDOUT) code = checked(link, *reply, error);
+        if (!*reply) disconnect(link);
     }
     free(command);
-    if (code != SB_OK && *reply) freeReplyObject(*reply);
+    if (code != SB_OK) freeReplyObject(*reply);
     return code;
 }
 
@@ -242,46 +97,49 @@ static void close_log(sb_log *log) {
     free(log);
 }
 
-static int32_t open_log(const sb_place *place, sb_log **result, sb_promises *promises, sb_error *error) {
-    sb_log *log = calloc(1, sizeof *log);
+static int32_t join(sb_log *log, const sb_place *place, sb_error *error) {
     const char *prefix = place->values[1];
-    if (!log) return SB_ERR_LIMIT_EXCEEDED;
-    log->calls = (connection){ .socket = -1, .interruption = -1 };
-    log->waits = (connection){ .socket = -1, .interruption = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) };
     // A cluster keeps together what has the same text in braces.
     snprintf(log->key, sizeof log->key, "%s:{%s}", prefix, place->group);
-    int32_t code = SB_OK;
-    redisReply *reply = NULL;
     if (snprintf(log->url, sizeof log->url, "%s", place->values[0]) >= (int)sizeof log->url)
-        code = fail(log, error, SB_ERR_INVALID_ARGUMENT, "The URL is too long.");
-    else if (strlen(prefix) > LARGEST_PREFIX
-             || prefix[strspn(prefix, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:-")])
-        code = fail(log, error, SB_ERR_INVALID_ARGUMENT, "The prefix has other characters than 64 letters, digits and “._:-”.");
-    else if (log->waits.interruption < 0)
-        code = fail(log, error, SB_ERR_SYSTEM, strerror(errno));
-    sb_bytes id = text(place->reads_only ? "" : "new");
+        return fail(log->url, error, SB_ERR_INVALID_ARGUMENT, "The URL is too long.");
+    if (strlen(prefix) > LARGEST_PREFIX
+        || prefix[strspn(prefix, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:-")])
+        return fail(log->url, error, SB_ERR_INVALID_ARGUMENT, "The prefix has other characters than 64 letters, digits and “._:-”.");
+    if (log->waits.interruption < 0) return fail(log->url, error, SB_ERR_SYSTEM, strerror(errno));
     int64_t deadline = now() + (place->open_timeout < DEADLINE ? place->open_timeout : DEADLINE);
     // The first connection says what the server keeps, before a log is made.
-    if (code == SB_OK) code = connect_log(log, &log->calls, deadline, error);
-    if (code == SB_OK && place->durability > log->durability)
-        code = fail(log, error, SB_ERR_UNSUPPORTED, "The server's appendonly and appendfsync keep records less well than is asked.");
-    if (code == SB_OK) code = run(log, &log->calls, open_script, &id, 1, &reply, deadline, error);
-    if (code == SB_OK) {
-        if (reply->type != REDIS_REPLY_STRING) code = fail(log, error, SB_ERR_UNAVAILABLE, "There is no such group.");
-        else snprintf(log->id, sizeof log->id, "%s", reply->str);
-        freeReplyObject(reply);
-    }
+    int32_t code = connect_log(log, &log->calls, deadline, error);
+    if (code != SB_OK) return code;
+    if (place->durability > log->durability)
+        return fail(log->url, error, SB_ERR_UNSUPPORTED, "The server's appendonly and appendfsync keep records less well than is asked.");
+    char *command;
+    int size = redisFormatCommand(&command, "EVAL %s 1 %s %s", open_script, log->key, place->reads_only ? "" : "new");
+    redisReply *reply;
+    if ((code = run(log, &log->calls, command, size, 1, &reply, deadline, error)) != SB_OK) return code;
+    if (reply->type == REDIS_REPLY_STRING) snprintf(log->id, sizeof log->id, "%s", reply->str);
+    else code = fail(log->url, error, SB_ERR_UNAVAILABLE, "There is no such group.");
+    freeReplyObject(reply);
+    return code;
+}
+
+static int32_t open_log(const sb_place *place, sb_log **result, sb_promises *promises, sb_error *error) {
+    sb_log *log = *result = calloc(1, sizeof *log);
+    if (!log) return SB_ERR_LIMIT_EXCEEDED;
+    log->calls = (connection){ .url = log->url, .socket = -1, .interruption = -1 };
+    log->waits = (connection){ .url = log->url, .socket = -1, .interruption = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) };
+    int32_t code = join(log, place, error);
     promises->durability = log->durability;
-    *result = log;
     if (code != SB_OK) close_log(log);
     return code;
 }
 
 static int32_t append(sb_log *log, uint64_t position, const uint8_t *record, size_t count, sb_error *error) {
-    char digits[2][NUMBER_SIZE];
-    const sb_bytes values[] = { text(log->id), number(digits[0], position), number(digits[1], position + 1), { record, count } };
+    char *command;
+    int size = redisFormatCommand(&command, "EVAL %s 1 %s %s %llu %llu %b", append_script, log->key, log->id,
+                                  (unsigned long long)position, (unsigned long long)position + 1, record, count);
     redisReply *reply;
-    int32_t code = run(log, &log->calls, append_script, values, 4, &reply, now() + DEADLINE, error);
+    int32_t code = run(log, &log->calls, command, size, 0, &reply, now() + DEADLINE, error);
     if (code != SB_OK) return code;
     if (reply->type != REDIS_REPLY_STATUS) code = SB_NOT_APPENDED;
     freeReplyObject(reply);
@@ -289,11 +147,11 @@ static int32_t append(sb_log *log, uint64_t position, const uint8_t *record, siz
 }
 
 static int32_t read_log(sb_log *log, uint64_t position, size_t limit, sb_slice *slice, sb_error *error) {
-    char digits[2][NUMBER_SIZE];
-    if (limit > LARGEST_READ) limit = LARGEST_READ;
-    const sb_bytes values[] = { text(log->id), number(digits[0], position), number(digits[1], limit) };
+    char *command;
+    int size = redisFormatCommand(&command, "EVAL %s 1 %s %s %llu %d", read_script, log->key, log->id,
+                                  (unsigned long long)position, limit < LARGEST_READ ? (int)limit : LARGEST_READ);
     redisReply *reply;
-    int32_t code = run(log, &log->calls, read_script, values, 3, &reply, now() + DEADLINE, error);
+    int32_t code = run(log, &log->calls, command, size, 1, &reply, now() + DEADLINE, error);
     if (code != SB_OK) return code;
     uint64_t start = strtoull(reply->element[0]->str, NULL, 10), end = strtoull(reply->element[1]->str, NULL, 10);
     const redisReply *parts = reply->element[2], *records = reply->element[3];
@@ -312,30 +170,40 @@ static int32_t read_log(sb_log *log, uint64_t position, size_t limit, sb_slice *
         }
     }
     freeReplyObject(reply);
-    return is_whole ? SB_OK : fail(log, error, SB_ERR_CORRUPT, "The server has lost records.");
+    return is_whole ? SB_OK : fail(log->url, error, SB_ERR_CORRUPT, "The server has lost records.");
 }
 
 static int32_t compact(sb_log *log, uint64_t position, const sb_bytes *parts, size_t count, sb_error *error) {
-    char digits[NUMBER_SIZE];
-    sb_bytes *values = calloc(count + 2, sizeof *values);
-    if (!values) return SB_ERR_LIMIT_EXCEEDED;
-    values[0] = text(log->id);
-    values[1] = number(digits, position);
-    if (count > 0) memcpy(values + 2, parts, count * sizeof *parts);
+    char digits[24], *command = NULL;
+    snprintf(digits, sizeof digits, "%" PRIu64, position);
+    const char *head[] = { "EVAL", compact_script, "1", log->key, log->id, digits };
+    const size_t head_count = sizeof head / sizeof *head;
+    const char **words = calloc(head_count + count, sizeof *words);
+    size_t *sizes = calloc(head_count + count, sizeof *sizes);
+    int size = -1;
+    if (words && sizes) {
+        for (size_t index = 0; index < head_count + count; index++) {
+            int is_part = index >= head_count;
+            words[index] = is_part ? (const char *)parts[index - head_count].bytes : head[index];
+            sizes[index] = is_part ? parts[index - head_count].count : strlen(head[index]);
+        }
+        size = redisFormatCommandArgv(&command, (int)(head_count + count), words, sizes);
+    }
+    free(words);
+    free(sizes);
     redisReply *reply;
-    int32_t code = run(log, &log->calls, compact_script, values, count + 2, &reply, now() + 2 * DEADLINE, error);
+    int32_t code = run(log, &log->calls, command, size, 1, &reply, now() + 2 * DEADLINE, error);
     if (code == SB_OK) freeReplyObject(reply);
-    free(values);
     return code;
 }
 
 // An interrupt ends a command that blocks with its connection. Each step looks whether the log is still there: XREAD does not notice.
 static int32_t wait_log(sb_log *log, uint64_t position, int64_t timeout, sb_error *error) {
-    sb_bytes id = text(log->id);
-    char command[sizeof log->key + 96];
+    char *question, command[sizeof log->key + 96];
     redisReply *reply;
     for (int64_t end_of_wait = now() + timeout;;) {
-        int32_t code = run(log, &log->waits, end_script, &id, 1, &reply, now() + DEADLINE, error);
+        int question_size = redisFormatCommand(&question, "EVAL %s 1 %s %s", end_script, log->key, log->id);
+        int32_t code = run(log, &log->waits, question, question_size, 1, &reply, now() + DEADLINE, error);
         if (code != SB_OK) return code;
         uint64_t end = strtoull(reply->str, NULL, 10);
         freeReplyObject(reply);
@@ -344,10 +212,10 @@ static int32_t wait_log(sb_log *log, uint64_t position, int64_t timeout, sb_erro
         int size = snprintf(command, sizeof command, "XREAD COUNT 1 BLOCK %" PRId64 " STREAMS %s:records %" PRIu64 "\r\n",
                             rest < BLOCKING ? rest : BLOCKING, log->key, position);
         reply = exchange(&log->waits, command, (size_t)size, now() + (rest < BLOCKING ? rest : BLOCKING) + 1000);
-        code = checked(log, reply, error);
+        code = checked(&log->waits, reply, error);
         int is_there = reply && reply->type == REDIS_REPLY_ARRAY;
-        if (reply) freeReplyObject(reply);
-        else disconnect(&log->waits);
+        if (!reply) disconnect(&log->waits);
+        freeReplyObject(reply);
         if (code != SB_OK || is_there) return code;
     }
 }
