@@ -7,7 +7,7 @@ IS_ROOT = $(filter 0,$(shell id -u))
 SOURCES = Sources Tests Examples Benchmarks/Benchmarks Benchmarks/Sources Benchmarks/Package.swift Package.swift
 
 .PHONY: demo test check test-programs attack attack-brief attack-whole attack-programs optimized simulate check-all at-length docs deb try-deb try-cold-start as-root examples file-systems sanitize build \
-	c-library histories wheel install demo-picture release bench bench-brief bench-servers bench-python without-zmq etcd sip web api-breakage format lint dependencies clean
+	c-library histories wheel install demo-picture release bench bench-brief bench-servers bench-python without-zmq etcd sip web fuzz api-breakage format lint dependencies clean
 
 demo: dependencies
 	$(SWIFT) build -j $(JOBS) --product sharedcore
@@ -64,9 +64,9 @@ optimized: dependencies
 	    $(CURDIR)/Scripts/check-contexts sharedcore sharedcore-executor sharedcore-holder; }
 
 # Everything slow: the formatter's rules, the documentation, the tests at length, the whole attack, a brief measurement, the C
-# library and the Python wheel, the build without ZeroMQ, the backend on etcd, the SIP core, the examples, the suite on two kinds of file system, the
+# library and the Python wheel, the build without ZeroMQ, the backend on etcd, the SIP core, the fuzz targets, the examples, the suite on two kinds of file system, the
 # sanitizers, the Debian packages, for root in a fresh system.
-check-all: lint docs at-length attack-whole bench-brief c-library wheel without-zmq etcd sip web examples file-systems sanitize $(if $(IS_ROOT),try-deb,deb)
+check-all: lint docs at-length attack-whole bench-brief c-library wheel without-zmq etcd sip web fuzz examples file-systems sanitize $(if $(IS_ROOT),try-deb,deb)
 	@[ "$(IS_ROOT)" ] || echo "The Debian packages were made, but not tried: as root, make try-deb does that." >&2
 
 # The tests three times over, the suite with the optimized build, the demo again and again.
@@ -236,6 +236,12 @@ web: dependencies
 	$(SWIFT) build -j $(JOBS) --product sharedcore-web
 	$(SWIFT) build -j $(JOBS) --product sharedcore-c
 	Scripts/try-web "$$($(SWIFT) build --show-bin-path)"
+
+# The readers of untrusted bytes under libFuzzer and the address sanitizer, each for FUZZ_SECONDS; fails on a finding.
+FUZZ_SECONDS ?= 60
+fuzz: dependencies
+	@Scripts/install-dependencies python3
+	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/fuzz --seconds $(FUZZ_SECONDS)
 
 # Whether an adopter's code still compiles that did with the last release, or with what BASELINE names.
 BASELINE ?= $(shell git describe --tags --abbrev=0 2>/dev/null)

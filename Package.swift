@@ -517,3 +517,19 @@ if Context.environment["SHAREDCORE_SANITIZER"] != nil {
     package.targets.removeAll { $0.name == "sharedcore-limits" }
     package.products.removeAll { $0.name.hasPrefix("sharedcore") }
 }
+
+// The fuzz targets (`Scripts/fuzz`) need the runtime of libFuzzer, and are in no other build.
+if Context.environment["SHAREDCORE_FUZZ"] != nil {
+    package.targets.removeAll { [.test, .executable].contains($0.type) }
+    package.products.removeAll { $0.name.hasPrefix("sharedcore") }
+    package.targets += [
+        .systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),
+        .executableTarget(
+            name: "sharedcore-fuzz",
+            dependencies: [
+                "CFuzzer", "CommandCore", "CoreAPI", "Coordination", "FileNotifyBackend", "KeptSockets", "MaildirCore",
+                "Platform", "ProgramOutput", "SharedCoreConfiguration", "StoreEngine", "WormholeFormat", "ZMQBackend",
+            ],
+            path: "Tests/Fuzz/Sources", swiftSettings: settings),
+    ]
+}

@@ -1,0 +1,29 @@
+internal import CFuzzer
+
+/// The target of this process, and the functions that the runtime of libFuzzer calls.
+enum Fuzzing {
+    // Set before the runtime starts.
+    nonisolated(unsafe) static var target = FuzzTarget.journal
+
+    /// Mutates bytes in the library's own ways.
+    static func changed(_ bytes: [UInt8], maximum: Int) -> [UInt8] {
+        let capacity = max(maximum, bytes.count, 1)
+        return [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
+            _ = buffer.update(fromContentsOf: bytes)
+            guard let base = buffer.baseAddress else { return }
+            count = LLVMFuzzerMutate(base, bytes.count, capacity)
+        }
+    }
+}
+
+@_cdecl("LLVMFuzzerCustomMutator")
+func mutate(_ data: UnsafeMutablePointer<UInt8>, _ size: Int, _ maximum: Int, _ seed: UInt32) -> Int {
+    guard let seal = Fuzzing.target.seal else { return LLVMFuzzerMutate(data, size, maximum) }
+    let bytes = Array(UnsafeBufferPointer(start: data, count: size))
+    let mutated = seal.mutated(bytes, maximum: maximum, seed: seed)
+    guard mutated.count <= maximum else { return size }
+    mutated.withUnsafeBufferPointer { buffer in
+        if let base = buffer.baseAddress { data.update(from: base, count: buffer.count) }
+    }
+    return mutated.count
+}

@@ -1,0 +1,51 @@
+internal import CoreAPI
+internal import KeptSockets
+internal import WormholeFormat
+
+@testable internal import ZMQBackend
+
+/// The readers of single messages.
+enum WireTargets {
+    /// What a hub reads of its clients.
+    static func request(_ bytes: [UInt8]) {
+        requireStable(bytes, { try Request($0) }, { try $0.bytes() })
+        _ = Request.needsPeer(bytes)
+        let number = Request.number(of: bytes)
+        if let request = try? Request(bytes) { require(request.number == number, "a request has two numbers") }
+    }
+
+    /// What a client reads of its hub: answers with their records, and the stream.
+    static func reply(_ bytes: [UInt8]) {
+        requireStable(bytes, { try Reply($0) }, { $0.bytes() })
+        requireStable(bytes, { try StreamMessage($0) }, { $0.bytes })
+        if case .updates(let updates, _)? = try? StreamMessage(bytes) {
+            for effect in updates.effects { _ = Updates.revision(of: effect) }
+        }
+        guard let answer = try? Answer(ReceivedFrame(bytes)) else { return }
+        var records: [[UInt8]] = []
+        guard (try? answer.records.forEach({ records.append($0) })) != nil else { return }
+        let frame = answer.reply.frame(records: records)
+        let written = [UInt8](unsafeUninitializedCapacity: frame.byteCount) { buffer, count in
+            frame.write(to: UnsafeMutableRawBufferPointer(buffer))
+            count = frame.byteCount
+        }
+        var again: [[UInt8]] = []
+        try? Answer(ReceivedFrame(written)).records.forEach { again.append($0) }
+        require(again == records, "the records of an answer are read as others")
+    }
+
+    static func envelope(_ bytes: [UInt8]) {
+        guard let envelope = Envelope(bytes) else { return }
+        require(envelope.bytes == bytes, "an envelope has two forms")
+    }
+
+    /// What a keeper and its clients read, and the arguments of a keeper.
+    static func keeper(_ bytes: [UInt8]) {
+        requireStable(bytes, { try KeeperRequest($0) }, { Array($0.text.utf8) })
+        if let message = KeeperMessage(bytes) { _ = message.text }
+        if let request = try? KeeperRequest(bytes) {
+            let again = try? KeeperRequest(Array(request.text.utf8))
+            require(again == request, "a request to a keeper is read as another")
+        }
+    }
+}
