@@ -2,11 +2,11 @@ internal import CFuzzer
 internal import StoreEngine
 
 /// Frames with checksums in an input: a mutator behind the checksum changes a payload, and seals all frames anew.
-struct FrameSeal {
+struct FrameSeal: Sendable {
     /// The bytes before the first frame.
     let prefixByteCount: Int
     /// The salt of the chain of a frame, by the frames before it; nil to continue the chain.
-    let salt: (_ payloads: [[UInt8]]) -> UInt64?
+    let salt: @Sendable (_ payloads: [[UInt8]]) -> UInt64?
 
     /// Takes the payloads out of an input by their lengths alone.
     func payloads(of bytes: [UInt8]) -> (prefix: [UInt8], payloads: [[UInt8]]) {

@@ -52,7 +52,9 @@ enum Seeds {
         return [
             Effect(
                 revision: revision(1), time: at,
-                body: .sessionOpened(SessionOpening(process: process, role: .main, name: "app", backendData: [1]))),
+                body: .sessionOpened(
+                    SessionOpening(
+                        process: process, description: SessionDescription(role: .main, name: "app"), backendData: [1]))),
             Effect(
                 revision: revision(2), time: at,
                 body: .committed(
