@@ -86,7 +86,7 @@ static int confirmed(void *argument, nta_incoming_t *irq, const sip_t *sip) {
 // A request inside the dialog.
 int call_requested(void *argument, nta_leg_t *leg, nta_incoming_t *irq, const sip_t *sip) {
     sip_call *call = argument;
-    if (!irq || !sip) return 0;
+    if (!irq || !sip || request_refused(irq, sip)) return 0;
     switch (sip->sip_request->rq_method) {
     case sip_method_ack: return 0;
     case sip_method_bye:

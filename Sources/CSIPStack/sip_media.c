@@ -96,8 +96,32 @@ int media_adopt(media *m, su_root_t *root, const sip_dialog *dialog) {
     return 0;
 }
 
+// Copies a description without the attributes that are not read. The library refuses a whole description for a fault in one
+// of them, such as the "a=rtpmap:31 LPC" of RFC 4475.
+static char *plain(su_home_t *home, const char *text, size_t length, size_t *size) {
+    static const char *const read[] = { "a=sendrecv", "a=sendonly", "a=recvonly", "a=inactive" };
+    char *copy = su_alloc(home, (isize_t)length + 1);
+    *size = 0;
+    for (size_t start = 0, end; copy && start < length; start = end) {
+        const char *newline = memchr(text + start, '\n', length - start);
+        end = newline ? (size_t)(newline - text) + 1 : length;
+        int is_kept = end - start < 2 || memcmp(text + start, "a=", 2) != 0;
+        for (size_t index = 0; index < 4 && !is_kept; index++) {
+            size_t count = strlen(read[index]);
+            is_kept = end - start >= count && memcmp(text + start, read[index], count) == 0;
+        }
+        if (!is_kept) continue;
+        memcpy(copy + *size, text + start, end - start);
+        *size += end - start;
+    }
+    if (copy) copy[*size] = 0;
+    return copy;
+}
+
 int media_accept(media *m, su_home_t *home, const char *text, size_t length) {
-    sdp_parser_t *parser = sdp_parse(home, text, (issize_t)length, 0);
+    char *description = plain(home, text, length, &length);
+    if (!description) return -1;
+    sdp_parser_t *parser = sdp_parse(home, description, (issize_t)length, 0);
     sdp_session_t *session = sdp_session(parser);
     int result = -1;
     for (sdp_media_t *stream = session ? session->sdp_media : NULL; stream && result < 0; stream = stream->m_next) {
@@ -115,6 +139,7 @@ int media_accept(media *m, su_home_t *home, const char *text, size_t length) {
         result = 0;
     }
     if (parser) sdp_parser_free(parser);
+    su_free(home, description);
     return result;
 }
 

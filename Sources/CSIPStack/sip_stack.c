@@ -334,9 +334,32 @@ static int message_came(sip_stack *stack, const sip_t *sip) {
     return status;
 }
 
+int request_refused(nta_incoming_t *irq, const sip_t *sip) {
+    int method = sip->sip_request->rq_method;
+    if (method == sip_method_ack || method == sip_method_cancel) return 0;
+    enum url_type_e scheme = (enum url_type_e)sip->sip_request->rq_url->url_type;
+    int status = 0;
+    su_home_t home[1] = { SU_HOME_INIT(home) };
+    su_home_init(home);
+    if (scheme != url_sip && scheme != url_sips && scheme != url_tel) {
+        status = 416;
+        nta_incoming_treply(irq, SIP_416_UNSUPPORTED_URI, TAG_END());
+    } else {
+        status = nta_check_required(irq, sip, NULL, TAG_END());
+    }
+    if (!status && method == sip_method_invite) {
+        sip_accept_t *description = sip_accept_make(home, "application/sdp");
+        status = nta_check_session_content(irq, sip, description, TAG_END());
+        if (!status) status = nta_check_accept(irq, sip, description, NULL, TAG_END());
+    }
+    su_home_deinit(home);
+    if (status) nta_incoming_destroy(irq);
+    return status;
+}
+
 static int requested(void *argument, nta_leg_t *leg, nta_incoming_t *irq, const sip_t *sip) {
     sip_stack *stack = argument;
-    if (!irq || !sip) return 0;
+    if (!irq || !sip || request_refused(irq, sip)) return 0;
     switch (sip->sip_request->rq_method) {
     case sip_method_message: return message_came(stack, sip);
     case sip_method_invite: return call_invited(stack, irq, sip);

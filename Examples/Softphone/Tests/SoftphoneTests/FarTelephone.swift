@@ -16,6 +16,7 @@ final class FarTelephone: Sendable {
 
     private struct State {
         var packets: [Packet] = []
+        var sent = 0
         /// The requests and answers that have come, without repetitions.
         var log: [SIPText] = []
         /// The status line for each message that was sent.
@@ -117,6 +118,8 @@ final class FarTelephone: Sendable {
 
     var id: String { state.withLock(\.id) }
     var packets: [Packet] { state.withLock(\.packets) }
+    /// How many RTP packets this telephone has sent.
+    var sent: Int { state.withLock(\.sent) }
     var log: [SIPText] { state.withLock(\.log) }
     var messageAnswers: [String: String] { state.withLock(\.messageAnswers) }
     var isAnswered: Bool { log.contains { $0.line.hasPrefix("SIP/2.0 200") && $0["CSeq"] == "1 INVITE" } }
@@ -153,6 +156,7 @@ final class FarTelephone: Sendable {
             sequence &+= 1
             let head: [UInt8] = [0x80, 0, UInt8(sequence >> 8), UInt8(sequence & 0xFF), 0, 0, 0, 0, 0, 0, 0, 7]
             media.send(head + [UInt8](repeating: 0xFF, count: 160), to: port)
+            state.withLock { $0.sent += 1 }
         }
     }
 
@@ -333,23 +337,24 @@ struct SIPText {
     }
 }
 
-/// A UDP socket on the loopback address.
+/// A UDP socket on a loopback address.
 final class UDPSocket: Sendable {
     let descriptor: Int32
     let port: UInt16
 
-    init() throws {
+    /// Binds a socket; without a port, to one that is free.
+    init(at host: String = "127.0.0.1", port wanted: UInt16 = 0) throws {
         let made = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
-        var address = Self.address(0)
+        var address = Self.address(wanted, host)
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let result = withUnsafeMutablePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 bind(made, $0, length) == 0 ? getsockname(made, $0, &length) : -1
             }
         }
-        try #require(result == 0)
         descriptor = made
         port = UInt16(bigEndian: address.sin_port)
+        try #require(result == 0, "\(host):\(wanted) cannot be bound: \(String(cString: strerror(errno)))")
     }
 
     deinit { close(descriptor) }
@@ -375,11 +380,11 @@ final class UDPSocket: Sendable {
         return count < 0 ? nil : (Array(buffer.prefix(count)), UInt16(bigEndian: address.sin_port))
     }
 
-    private static func address(_ port: UInt16) -> sockaddr_in {
+    static func address(_ port: UInt16, _ host: String = "127.0.0.1") -> sockaddr_in {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        address.sin_addr.s_addr = inet_addr(host)
         return address
     }
 }
