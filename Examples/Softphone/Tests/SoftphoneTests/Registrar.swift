@@ -28,6 +28,13 @@ enum Registrar {
         try #require(status == 0 && !text.contains("error"), "\(text)")
     }
 
+    /// The number of messages that are stored for a user.
+    static func stored(for user: String) throws -> Int? {
+        let query = "select count(*) from silo where username = '\(user)'"
+        let (_, text) = try Command.run("sqlite3", "\(directory)/messages.db", query)
+        return Int(text.trimmingCharacters(in: .whitespacesAndNewlines))
+    }
+
     /// Has pushes for a user start an Executor.
     static func wake(_ phone: Phone) throws {
         try Data(phone.directory.utf8).write(to: URL(filePath: "\(directory)/wake/\(phone.user)"))
