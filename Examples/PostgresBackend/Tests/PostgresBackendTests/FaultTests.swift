@@ -143,14 +143,10 @@ extension AllTests {
 
         @Test("A process that cannot be seen lasts as long as a connection has its lock, and its end wakes a wait")
         func locks() async throws {
-            // No process has this identity: it looks like one of another container.
-            let unseen = ProcessIdentity(
-                bootID: ProcessIdentity.current.bootID, pid: 4_100_000, startTime: .random(in: 1...UInt64.max))
-            let session = Session(
-                id: SessionID(rawValue: 7), process: unseen, role: .tool, name: "", openedAt: SystemClock().now())
+            let session = Self.unseenSession()
             let place = try TestServer.place(of: name)
             let seer = try await PostgresLog.open(place)
-            let holder = try await PostgresLog.open(place, of: unseen)
+            let holder = try await PostgresLog.open(place, of: session.process)
             // In the first seconds after the server's start, a missing lock says nothing.
             _ = try await seer.ended(among: [session])
             if let doubt = await seer.doubt { try await Task.sleep(for: doubt + .seconds(1)) }
@@ -168,6 +164,40 @@ extension AllTests {
             try await wait.value
             #expect(try await seer.ended(among: [session]) == [session.id])
             await seer.close()
+        }
+
+        @Test("A connection that ends takes its lock with it, and its session lasts until its process can return")
+        func lostLocks() async throws {
+            let session = Self.unseenSession()
+            let place = try TestServer.place(of: name)
+            let seer = try await PostgresLog.open(place)
+            let holder = try await PostgresLog.open(place, of: session.process)
+            // The server's age and that of this connection allow trust from here on.
+            _ = try await seer.ended(among: [session])
+            if let doubt = await seer.doubt { try await Task.sleep(for: doubt + .seconds(1)) }
+            #expect(try await seer.ended(among: [session]) == [])
+            #expect(await seer.doubt == nil)
+            let connections = "FROM pg_stat_activity WHERE application_name = 'sharedcore'"
+            try TestServer.query("SELECT pg_terminate_backend(pid) \(connections)")
+            #expect(try await until { try TestServer.query("SELECT count(*) \(connections)") == "0" })
+            // The holder connects again with its next call, and comes after both of these.
+            #expect(try await seer.ended(among: [session]) == [], "over a new connection")
+            let newcomer = try await PostgresLog.open(place)
+            #expect(try await newcomer.ended(among: [session]) == [], "over a first connection")
+            _ = try await holder.read(from: 0, limit: 1)
+            for log in [seer, newcomer] {
+                if let doubt = await log.doubt { try await Task.sleep(for: doubt + .seconds(1)) }
+                #expect(try await log.ended(among: [session]) == [], "the holder has its lock again")
+            }
+            for log in [holder, newcomer, seer] { await log.close() }
+        }
+
+        /// Returns a session of a process that no system has: it looks like one of another container.
+        private static func unseenSession() -> Session {
+            let process = ProcessIdentity(
+                bootID: ProcessIdentity.current.bootID, pid: 4_100_000, startTime: .random(in: 1...UInt64.max))
+            return Session(
+                id: SessionID(rawValue: 7), process: process, role: .tool, name: "", openedAt: SystemClock().now())
         }
 
         private func open() async throws -> ReplicatedGroup {
