@@ -115,6 +115,8 @@ enum Seeds {
         let end = JournalHeader.byteCount + snapshot.reduce(0) { $0 + JournalChain.headerByteCount + $1.count }
         return [
             JournalTarget.seal.sealed([2], [header(nil)] + snapshot + effects),
+            // A record with a valid checksum that cannot be read: salvage keeps the ones before it.
+            JournalTarget.seal.sealed([2], [header(nil)] + snapshot + effects + [[1, 0xff]]),
             JournalTarget.seal.sealed(
                 [10],
                 [header(JournalHeader.Continuation(predecessorTail: end, offset: end, chain: 5))] + snapshot + effects),

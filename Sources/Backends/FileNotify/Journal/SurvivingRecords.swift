@@ -55,12 +55,17 @@ struct SurvivingRecords: Sendable {
             let next = try journal(position.journal.generation + 1)
             let continuation = next?.header.continuation
             let end = try position.journal.byteCount()
-            try JournalFollower.read(
-                from: &position, to: continuation?.predecessorTail ?? end
-            ) { record throws(SharedCoreError) in
-                guard case .effect(let effect) = record, effect.revision > state.revision else { return false }
-                state.apply(effect)
-                return true
+            do throws(SharedCoreError) {
+                try JournalFollower.read(
+                    from: &position, to: continuation?.predecessorTail ?? end
+                ) { record throws(SharedCoreError) in
+                    guard case .effect(let effect) = record, effect.revision > state.revision else { return false }
+                    state.apply(effect)
+                    return true
+                }
+            } catch {
+                // A record with a valid checksum that cannot be read ends the proved ones, as a damaged one does.
+                guard error.code == .corrupt else { throw error }
             }
             guard let next else { break }
             let passedByteCount = position.recordByteCount
