@@ -2,6 +2,8 @@ internal import CoreAPI
 internal import CoreAPITesting
 internal import Glibc
 internal import Platform
+internal import Replica
+internal import StoreEngine
 internal import TestSupport
 internal import Testing
 
@@ -467,6 +469,30 @@ struct BackupTests {
         let left = try SalvagedGroup(readingFrom: other)
         #expect(left.findings.count == 1, "\(left.findings)")
         #expect(left.summary.keyCount == 1)
+        await group.close()
+    }
+
+    @Test("S9, S11: a salvage ends at a record that is whole and cannot be read, and an opening refuses it")
+    func unreadableRecord() async throws {
+        let group = try await FileGroup.open(directory: path)
+        try await group.put("key", text: "value")
+        let state = group.local.replica.read { $0 }
+        let header = group.local.position.journal.header
+        let builder = try JournalBuilder(2, in: group.local.directory)
+        try state.writeSnapshot { payload throws(SharedCoreError) in try builder.append(payload) }
+        // Its checksum is valid, and no program writes such a record.
+        try builder.append([0xff])
+        let isPlaced = try builder.place(
+            incarnation: header.incarnation, bootID: header.bootID, hasSnapshot: true, predecessorTail: nil,
+            inherited: WakeChannels(), isDurable: false)
+        #expect(isPlaced)
+        let journal = try #require(try group.local.directory.journal(2))
+        let left = try SurvivingRecords(from: journal, limits: Limits(), endsAtUnreadable: true) { _ in nil }
+        #expect(left.state.revision == state.revision && left.state.byteCount == state.byteCount)
+        let refusal = #expect(throws: SharedCoreError.self) {
+            try SurvivingRecords(from: journal, limits: Limits()) { _ in nil }
+        }
+        #expect(refusal?.code == .corrupt)
         await group.close()
     }
 

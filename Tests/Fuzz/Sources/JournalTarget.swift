@@ -69,7 +69,8 @@ enum JournalTarget {
         }
         let damaged = try? SurvivingRecords(fromDamaged: journal, limits: limits, journal: next())
         if let damaged { try? checkSnapshot(of: damaged.state) }
-        let surviving = try? SurvivingRecords(from: journal, limits: limits, journal: next())
+        let surviving = try? SurvivingRecords(
+            from: journal, limits: limits, endsAtUnreadable: true, journal: next())
         var (state, position) = try JournalFollower.snapshot(
             of: journal, limits: limits, historyByteCount: 1 << 16, effectByteCount: 1 << 16)
         require(surviving != nil, "a whole snapshot is read, but its records do not survive")

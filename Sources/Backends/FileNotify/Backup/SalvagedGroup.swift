@@ -133,7 +133,9 @@ package struct SalvagedGroup: Sendable {
             for generation in journals.keys.sorted().reversed() {
                 guard let journal = journals[generation], journal.header.hasSnapshot else { continue }
                 do throws(SharedCoreError) {
-                    let records = try SurvivingRecords(from: journal, limits: Limits()) { journals[$0] }
+                    let records = try SurvivingRecords(from: journal, limits: Limits(), endsAtUnreadable: true) {
+                        journals[$0]
+                    }
                     if generation < floor {
                         findings.append(
                             "\(GroupDirectory.journalName(floor)), from which the group is to be read, is not whole: "

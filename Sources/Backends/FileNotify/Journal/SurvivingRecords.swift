@@ -16,14 +16,21 @@ struct SurvivingRecords: Sendable {
     let journalCount: Int
     let byteCount: Int
 
-    /// - Parameter journal: Opens a journal by its number; returns nil if it is missing or not a journal.
+    /// - Parameters:
+    ///   - endsAtUnreadable: Whether a record with a valid checksum that this program cannot read ends the records, as a
+    ///     damaged one does. Only for a salvage: a group that is opened this way would go on without what was committed
+    ///     behind it.
+    ///   - journal: Opens a journal by its number; returns nil if it is missing or not a journal.
     init(
-        from first: Journal, limits: Limits, journal: (UInt64) throws(SharedCoreError) -> Journal?
+        from first: Journal, limits: Limits, endsAtUnreadable: Bool = false,
+        journal: (UInt64) throws(SharedCoreError) -> Journal?
     ) throws(SharedCoreError) {
         let word = first.word
         let (state, position) = try JournalFollower.snapshot(
             of: first, limits: limits, historyByteCount: 0, to: try first.byteCount())
-        try self.init(state, behind: position, word: word, damage: [], limits: limits, journal: journal)
+        try self.init(
+            state, behind: position, word: word, damage: [], limits: limits, endsAtUnreadable: endsAtUnreadable,
+            journal: journal)
     }
 
     /// Reads the same from a journal with a damaged snapshot, using the records that are proved one by one.
@@ -36,7 +43,7 @@ struct SurvivingRecords: Sendable {
         let snapshot = try DamagedSnapshot(of: first, limits: limits)
         try self.init(
             snapshot.state, behind: snapshot.position, word: word, damage: snapshot.damage, limits: limits,
-            journal: journal)
+            endsAtUnreadable: true, journal: journal)
         guard state.revision > .zero else {
             throw SharedCoreError(.corrupt, "No record of the journal is whole.", at: first.file.path)
         }
@@ -45,7 +52,7 @@ struct SurvivingRecords: Sendable {
 
     private init(
         _ first: StoreState, behind start: JournalFollower.Position, word firstWord: CommitWord, damage: [Range<Int>],
-        limits: Limits, journal: (UInt64) throws(SharedCoreError) -> Journal?
+        limits: Limits, endsAtUnreadable: Bool, journal: (UInt64) throws(SharedCoreError) -> Journal?
     ) throws(SharedCoreError) {
         var (state, position, word) = (first, start, firstWord)
         var (journalCount, byteCount) = (1, 0)
@@ -64,8 +71,7 @@ struct SurvivingRecords: Sendable {
                     return true
                 }
             } catch {
-                // A record with a valid checksum that cannot be read ends the proved ones, as a damaged one does.
-                guard error.code == .corrupt else { throw error }
+                guard endsAtUnreadable, error.code == .corrupt else { throw error }
             }
             guard let next else { break }
             let passedByteCount = position.recordByteCount
