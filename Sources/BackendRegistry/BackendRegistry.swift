@@ -173,10 +173,10 @@ public protocol BackendFactory: Sendable {
         _ configuration: BackendConfiguration, as description: SessionDescription
     ) async throws(SharedCoreError) -> any SharedGroup
 
-    /// Opens the group that the configuration names to read it, without a session and without a trace (contract L4).
+    /// Opens the configured group for reading only, without a session and without a trace (contract L4).
     ///
-    /// - Throws: ``SharedCoreError/Code/unavailable`` if there is no such group; ``SharedCoreError/Code/unsupported``,
-    ///   the default, if the backend has no readers.
+    /// - Throws: ``SharedCoreError/Code/unavailable`` if there is no such group; ``SharedCoreError/Code/unsupported``
+    ///   if the backend has no readers, as by default.
     func openToRead(
         _ configuration: BackendConfiguration, as description: SessionDescription
     ) async throws(SharedCoreError) -> any SharedGroup

@@ -198,7 +198,7 @@ private func inbox(_ group: UInt64) throws(Failure) -> Inbox {
 }
 
 extension InboxPage {
-    /// The page as the structure of the header, at the beginning of a block of its own.
+    /// Returns the page as the C header's `sc_inbox_page`, in one block of memory that also holds all of its messages.
     fileprivate func placed() -> UnsafePointer<sc_inbox_page> {
         let stride = MemoryLayout<sc_listed_message>.stride + MemoryLayout<UnsafePointer<sc_listed_message>?>.stride
         var block = Block(

@@ -1,5 +1,6 @@
 /// A store that forwards each call to another store by default. A conforming type implements only the calls that it
-/// changes.
+/// changes. ``SharedStore/sessions(among:)`` asks ``SharedStore/sessions()`` of the conforming type, so that a change of
+/// that one call holds for both.
 package protocol ForwardingStore: SharedStore, BatonDepositing {
     var inner: any SharedStore { get }
 }

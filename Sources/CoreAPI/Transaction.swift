@@ -87,7 +87,7 @@ extension Transaction {
         case delete(Key)
         /// Removes every key that the prefix selects.
         case deletePrefix(KeyPrefix)
-        /// Counts one more post of a name and sets its state word, unless `state` is nil.
+        /// Counts one more post of a name. If `state` is not nil, also sets the state word.
         case post(NotificationName, state: UInt64?)
     }
 }

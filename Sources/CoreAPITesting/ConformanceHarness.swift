@@ -176,9 +176,9 @@ public struct GroupSettings: Sendable {
 /// The fail points at which a process of a backend can be stopped or killed in the middle of its work. Each is passed
 /// by every commit of a put and a post that has a listener.
 public struct FailPointSet: Hashable, Sendable {
-    /// In a commit, before it is part of the order.
+    /// In a commit, before it takes effect for any process.
     public var beforePublication: [String]
-    /// In a commit, after it has become part of the order.
+    /// In a commit, after it has taken effect for all processes.
     public var afterPublication: [String]
 
     public init(beforePublication: [String] = [], afterPublication: [String] = []) {

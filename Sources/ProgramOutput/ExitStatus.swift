@@ -38,7 +38,7 @@ extension SharedCoreError {
     /// The error as one sentence for people, with where and why.
     package var sentence: String { sentence(behind: "") }
 
-    /// Returns the same sentence after a lead. The location appears once.
+    /// Returns ``sentence`` with `lead` in front. The location is not appended if the text already contains it.
     package func sentence(behind lead: String) -> String {
         let text = lead + message + (cause.map { " (\($0))" } ?? "")
         let isNamed = text.contains("“\(location)”") || (location.contains("/") && text.contains(location))

@@ -20,8 +20,8 @@ package struct ConfigurationFile: Sendable {
     package let values: [String: String]
     /// True if the caller or the environment named the file.
     package var isNamed = true
-    /// The failures in the file, in the order of its lines: keys that are unknown or given twice, and wrong values.
-    /// Those keys have no values here.
+    /// The failures in the file, in the order of its lines: keys that are no text, unknown or given twice, and wrong
+    /// values. Of a key that is given twice, ``values`` has the first value; the others have none.
     package let failures: [ConfigurationFailure]
 
     /// The values that belong to no setting, and may be a plugin's: see ``Resolution/loadingBackend(among:)``.

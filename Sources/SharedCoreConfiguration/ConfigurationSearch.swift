@@ -114,8 +114,8 @@ package struct ConfigurationSearch {
         case .open(let permissions):
             return ConfigurationFailure(
                 .forbidden, at: path,
-                "has mode \(String(permissions, radix: 8)), so that others could run any program by it; a "
-                    + "configuration file must be its owner's alone to write: “chmod go-w \(path)”.")
+                "has mode \(String(permissions, radix: 8)), so other users could write it and make it run any "
+                    + "program. Only its owner may write a configuration file: “chmod go-w \(path)”.")
         }
     }
 }

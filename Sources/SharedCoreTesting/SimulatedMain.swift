@@ -39,10 +39,10 @@ extension SimulatedGroup {
         try await main(name) { [server] in ScriptedCore(server, script: script) }
     }
 
-    /// A process with a Main.
+    /// Adds a process with a Main that is not started yet.
     ///
     /// - Parameters:
-    ///   - name: Its name, on the timeline too.
+    ///   - name: Its name, also in the timeline.
     ///   - core: Makes the core for each ownership.
     public func main(
         _ name: String, core: @escaping @Sendable () -> any Core

@@ -83,7 +83,8 @@ final class SimulationThread: Sendable {
         }
         try Task.checkCancellation()
         if !isIdle {
-            throw ConditionNotMet(expectation: "no process of the group runs: a core or a run blocks", timeout: timeout)
+            throw ConditionNotMet(
+                expectation: "all processes of the group became idle: a core or a run blocks", timeout: timeout)
         }
     }
 

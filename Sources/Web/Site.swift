@@ -75,7 +75,7 @@ final class Site: Sendable {
         case "/session":
             // A browser says with every POST which page it comes from.
             guard request["origin"] != nil, let session = access.exchange(request["x-sharedcore-token"]) else {
-                return .init(WebAnswer.problem(.forbidden, "The address is not valid, or not any more."))
+                return .init(WebAnswer.problem(.forbidden, "The address is wrong, expired or already used."))
             }
             let names = allowsActions ? GroupAction.names.map { JSONValue.text($0) } : []
             return .init(
@@ -106,7 +106,7 @@ final class Site: Sendable {
             return await PlainPage.tables(of: reports, key: key, headers: [])
         }
         guard let session = access.exchange(request.form["token"]) else {
-            return PlainPage.signIn(.forbidden, problem: "The token is not valid, or not any more.")
+            return PlainPage.signIn(.forbidden, problem: "The token is wrong, expired or already used.")
         }
         return await PlainPage.tables(of: reports, key: session.key, headers: [session.cookie])
     }

@@ -110,7 +110,7 @@ struct BenchProgramTests {
         #expect(refused.errors.contains("lives in one process"))
     }
 
-    @Test("People get a table, with every peer")
+    @Test("Without --json the output is a table, with every peer")
     func table() async throws {
         let run = try BenchRun("handover", "--samples", "1")
         #expect(await run.status() == .exited(0), "\(run.errors)")

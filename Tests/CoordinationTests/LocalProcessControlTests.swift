@@ -103,7 +103,7 @@ struct LocalProcessControlTests {
     }
     #if FAIL_POINTS
         @Test(
-            "C15: a process that is reaped between two looks at it runs nothing any more; one that cannot be seen may run",
+            "C15: a process that is reaped during its inspection counts as ended; one that cannot be inspected may still run",
             arguments: [
                 ("open", ENOENT, true), ("readdir", ENOENT, true), ("readdir", ESRCH, true), ("open", EMFILE, false),
             ])

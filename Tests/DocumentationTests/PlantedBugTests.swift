@@ -28,7 +28,7 @@ struct PlantedBugTests {
     @Test("Each target has a corpus")
     func corpora() throws {
         let source = try Repository.text("Tests/Fuzz/Sources/FuzzTarget.swift")
-        let targets = source.matches(of: /\n    case ([a-z]+)\n/).map { String($0.1) }
+        let targets = source.matches(of: /(?m)^    case ([a-z]+)$/).map { String($0.1) }
         #expect(targets.count > 9)
         for target in targets {
             let folder = Repository.root.appending(path: "Tests/Fuzz/Corpora/\(target)").path

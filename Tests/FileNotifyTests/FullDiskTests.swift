@@ -337,7 +337,7 @@ struct FullDiskTests {
         }
     }
 
-    @Test("S10: without free inodes endings, releases and take-overs succeed, and a frozen writer is passed over")
+    @Test("S10: while no inode is free, endings and take-overs succeed, and a frozen writer is passed over")
     func withoutInodes() async throws {
         let directory = try TemporaryDirectory()
         let first = try await firstPeer(at: directory.path, size: "16m,nr_inodes=64")

@@ -23,7 +23,7 @@ extension ZMQTests {
         }
 
         @Test(
-            "N3, W1: what was recorded for requests that came together is told in few frames, whole and in its order",
+            "N3, W1: a hub sends commits that came together in few frames if it batches them, and always whole and in order",
             arguments: [
                 Burst(count: 12, valueByteCount: 1), Burst(count: 12, valueByteCount: 10 << 10),
                 Burst(count: 50, valueByteCount: 1), Burst(count: 50, valueByteCount: 10 << 10),

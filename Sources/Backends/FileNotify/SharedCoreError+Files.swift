@@ -52,8 +52,8 @@ extension SharedCoreError {
         let next = GroupDirectory.journalName(journal.generation + 1)
         return SharedCoreError(
             .corrupt,
-            "\(next) is missing, in which the group has gone on when \(GroupDirectory.journalName(journal.generation)) was ended: "
-                + "what was committed there would be lost. Put the file back, or restore the whole directory from a backup. When "
+            "\(next) is missing. The group continued in it after \(GroupDirectory.journalName(journal.generation)), so what was "
+                + "committed there would be lost. Put the file back, or restore the whole directory from a backup. When "
                 + "no process has the group open, “sharedcore salvage DIRECTORY --into NEW” writes what is left as a backup, "
                 + "for “restore”.",
             at: path)

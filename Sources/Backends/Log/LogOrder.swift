@@ -248,7 +248,7 @@ final class LogOrder: Sendable {
         }
     }
 
-    /// Stops all background work. Pending calls end with `closed`.
+    /// Ends the timer, waits for a running compaction, and closes the log. Later calls throw `closed`.
     func close() async {
         timer.end()
         let compaction = progress.withLock { progress in

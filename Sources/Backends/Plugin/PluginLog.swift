@@ -19,7 +19,7 @@ final class PluginLog: SharedLog {
 
     private struct State {
         var isClosed = false
-        /// The function that runs; nil between two.
+        /// The plugin's function that is running now; nil if none is.
         var running: Running?
         var lastNumber: UInt64 = 0
     }

@@ -13,9 +13,12 @@ extension Inbox {
         try await take(id, firstLook: .linearizable)
     }
 
-    /// As ``take(_:)``, for a caller that may have seen already that the message is there.
+    /// As ``take(_:)``.
     ///
-    /// - Parameter key: A key to delete in the commit that takes the message.
+    /// - Parameters:
+    ///   - firstLook: The consistency of the first search. A weaker one costs less, for a caller that expects the message
+    ///     in its replica. Later searches are linearizable.
+    ///   - key: A key to delete in the commit that takes the message.
     package func take(
         _ id: MessageID, firstLook: ReadConsistency, deleting key: Key? = nil
     ) async throws(SharedCoreError) -> InboxTakeResult {

@@ -107,8 +107,8 @@ actor Holder {
         await loop?.value
     }
 
-    /// When a holder that ends stops waiting for a store that does not answer; its record then ends with its session.
-    /// Nil while the store answers.
+    /// The time at which a holder that was stopped gives up on a store that does not answer. Its record is then removed
+    /// when its session ends. Nil before the stop, and while the store answers.
     private var givenUpAt: BootInstant? {
         guard let stoppingSince, let troubleSince else { return nil }
         return max(stoppingSince, troubleSince).advanced(by: releaseBound)

@@ -196,7 +196,7 @@ extension Participant {
         return demandPolicy.problem?.sentence ?? problem.text
     }
 
-    /// Reads the ownership because a write has shown that an epoch has ended.
+    /// Reads the ownership now, for example after a refused write or before a resume. Notes a failure.
     func lookSoon() async {
         do throws(SharedCoreError) {
             try await look()

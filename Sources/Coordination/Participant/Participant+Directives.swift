@@ -70,7 +70,7 @@ extension Participant {
             guard owner.record.processNamespace == namespace, owner.record.processNamespace != 0
             else { return "its process number is of another namespace" }
             guard let prover = store as? any SessionProver else {
-                return "the backend does not prove which process has a session"
+                return "the backend cannot prove to which process a session belongs"
             }
             return await prover.doubt(that: process, has: owner.session)
         }

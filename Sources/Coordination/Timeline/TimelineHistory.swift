@@ -149,8 +149,10 @@ public struct TimelineCheckpoint: Hashable, Sendable {
     /// One sentence for people.
     public func describe() -> String {
         let owner =
-            ledger.owner.map { "session \($0.participant) (\($0.role)) owned then, \($0.state), as epoch \($0.epoch)" }
-            ?? "nobody owned then"
+            ledger.owner.map {
+                "session \($0.participant) (\($0.role)) was the owner then, in state \($0.state), with epoch \($0.epoch)"
+            }
+            ?? "no participant was the owner then"
         return "\(droppedCount) entries up to revision \(through) were dropped; \(owner)."
     }
 

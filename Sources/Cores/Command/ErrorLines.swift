@@ -89,8 +89,8 @@ final class ErrorLines: Sendable {
         state.droppedCount = 0
     }
 
-    /// Must not be called under the lock: if the system has no thread left, the lines are written on the calling
-    /// thread.
+    /// Must not be called under the lock: if the system has no thread left, the jobs run on the calling thread, and each
+    /// takes the lock.
     private func submit(_ texts: [String]) {
         for text in texts {
             thread.submit { [self] in

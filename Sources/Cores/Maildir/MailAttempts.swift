@@ -80,7 +80,7 @@ struct MailAttempts {
         if !changes.operations.isEmpty { _ = try await store.commit(changes) }
     }
 
-    /// The size of a transaction is limited; the next core removes the rest.
+    /// The number of outdated records removed in one transaction, whose size is limited. The next core removes the rest.
     private static let forgottenAtOnce = 500
 
     /// Returns the number of processes that have ended while they read the message.

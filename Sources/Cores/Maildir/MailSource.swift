@@ -60,7 +60,7 @@ struct MailSource: Sendable {
 
     /// Opens a message for reading.
     ///
-    /// - Throws: A temporary error, such as a lack of descriptors.
+    /// - Throws: Any error but a missing file or missing rights, for example a lack of descriptors.
     func open(_ name: FileName, in maildir: Maildir) throws(SystemCallError) -> Opening {
         do throws(SystemCallError) {
             switch try maildir.open(name) {

@@ -72,7 +72,8 @@ struct LifeOverview: Sendable {
         var lines = applications.map { application in
             let session = sessions.first { $0.id == application.session }
             let who = session.map { "\($0.role) pid \($0.process.pid)" } ?? "session \(application.session)"
-            return "life      \(who): \(application.state)" + (application.isOwn ? "" : ", as another one says")
+            return "life      \(who): \(application.state)"
+                + (application.isOwn ? "" : ", reported by another participant")
         }
         // Service levels depend on the states of applications; without any state, the table is only the configuration.
         for state in applications.isEmpty ? [] : Settings.levelledStates {

@@ -307,7 +307,7 @@ struct Operator: Sendable {
         let noting = Mutex<Result<Void, SharedCoreError>?>(nil)
         let outcome = await LocalProcessControl().signal(isForced ? .kill : .terminate, to: process) {
             guard let prover = group as? any SessionProver else {
-                return "the backend does not prove which process has a session"
+                return "the backend cannot prove to which process a session belongs"
             }
             if let doubt = await prover.doubt(that: process, has: id) { return doubt }
             do throws(SharedCoreError) {

@@ -90,7 +90,9 @@ struct MaildirCommand: HostCommand {
             json: ["event": "retried", "count": .integer(Int64(count)), "left": .integer(Int64(left.count))])
     }
 
-    /// Returns why a message cannot be tried again now; nil if its substitute was removed from the inbox.
+    /// Removes the notice that stands for a message in the inbox, so that the message can be stored again.
+    ///
+    /// - Returns: Why that is not possible now; nil if the inbox has no such notice any more.
     private static func reasonToStay(_ callID: CallID, in inbox: Inbox) async throws(SharedCoreError) -> String? {
         do throws(SharedCoreError) {
             switch try await inbox.forgetNotice(of: callID) {

@@ -115,8 +115,8 @@ struct PushQueue: Sendable {
         throw SharedCoreError(
             .limitExceeded,
             use.count < capacity.count
-                ? "The push is refused: those that are kept have \(use.byteCount) bytes with their payloads, and "
-                    + "\(capacity.byteCount) fit into executor.memory."
+                ? "The push is refused: the kept pushes take \(use.byteCount) bytes with their payloads, and executor.memory "
+                    + "allows \(capacity.byteCount)."
                 : "The push is refused: \(use.count) are kept, and push.capacity is \(capacity.count), or as many fit into "
                     + "executor.memory.",
             at: pending.path)

@@ -17,8 +17,8 @@ struct HostRecord: Codable, Hashable, Sendable {
 
     /// A push that waits for its next attempt.
     struct Retry: Codable, Hashable, Sendable {
-        /// The maximum number of retries in a record, and the maximum bytes of their call-ids: each process of the
-        /// group may have the record in its memory.
+        /// The maximum number of retries in a record, and of the bytes of all their call-ids. Both are limited because
+        /// each process of the group may hold the record in memory.
         private static let count = 100
         private static let byteCount = 16 << 10
 

@@ -22,7 +22,7 @@ struct HostRun: Sendable {
     private let mainPushes: MainPushExpiry
     private let servers: [RequestServer]
     private let supervisor: MainSupervisor?
-    /// The holder that owns for a Main that rests; nil if none can, because sessions have leases.
+    /// Owns in place of a Main that rests. Nil if sessions have leases, since no holder is possible then.
     private let holder: HolderParticipant?
     /// The keeper of duplicates of the owners' batons; nil if it could not start.
     private let batons: BatonHost?

@@ -2,7 +2,7 @@ internal import CoreAPI
 
 /// The waits between failed attempts; the same seed produces the same waits.
 public struct Backoff: Hashable, Sendable {
-    /// The times.
+    /// The shortest and the longest wait, and how the waits grow.
     public let policy: BackoffPolicy
     /// The number of failed attempts since the last ``reset()``.
     public private(set) var failures = 0

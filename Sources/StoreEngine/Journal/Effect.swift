@@ -30,7 +30,7 @@ package struct Effect: Sendable {
         case sessionEnded(SessionID)
         /// Entries have expired.
         case expired([Key])
-        /// The machine started again.
+        /// The computer was started again, or a backup was restored.
         case restarted(BootID)
     }
 

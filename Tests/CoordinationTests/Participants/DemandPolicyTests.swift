@@ -90,7 +90,7 @@ struct DemandPolicyTests {
         #expect(!main.intent.wantsOwnership)
     }
 
-    @Test("C9: an Executor leaves a core that failed alone, twice as long after each failure in a row")
+    @Test("C9: after a core's failure an Executor waits, twice as long after each further failure in a row")
     func restsAfterFailures() {
         var executor = executor()
         #expect(executor.coreFailed("first", of: epoch, at: start)?.until == after(1000))

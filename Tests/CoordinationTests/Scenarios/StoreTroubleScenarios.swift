@@ -89,7 +89,7 @@ struct StoreTroubleScenarios {
         #expect(try await world.owner() == nil)
     }
 
-    @Test("S10: an Executor that cannot release is finished after the bound")
+    @Test("S10: finish() of an Executor that cannot release returns after the bound")
     func finishEnds() async throws {
         let world = World()
         let process = world.processes.start()

@@ -79,7 +79,7 @@ struct ApplicationCommandTests {
             #expect(said["state"] == .text("suspended"))
             let status = try await program.run("status", "--json").output
             #expect(status.contains("\"state\":\"suspended\",\"saidBy\":\"another\""), "\(status)")
-            #expect(try await program.run("status").output.contains(": suspended, as another one says"))
+            #expect(try await program.run("status").output.contains(": suspended, reported by another participant"))
             try main.send(.kill)
         }
         #expect(try await program.run("status", "--json").output.contains("\"applications\":[]"))

@@ -304,7 +304,7 @@ struct PushMaildirTests {
         }
     }
 
-    @Test("P10: what a core has taken while no host looked is a push once, until it is acknowledged")
+    @Test("P10: a message that a core stored while no host ran becomes one push, until it is acknowledged")
     func takenWithoutHost() async throws {
         let core = try await space.open("a")
         let inbox = try Inbox(core)

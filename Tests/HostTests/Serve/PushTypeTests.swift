@@ -236,7 +236,7 @@ struct MainPushCommandTests {
     }
 
     @Test(
-        "A Main takes them, with and without a host, before it runs and while it does; the others start Executors",
+        "A Main takes the pushes that are routed to it, with and without a host; others start Executors",
         arguments: ["file", "zmq"])
     func taken(backend: String) async throws {
         try await HostProgram.using(backend) { program in

@@ -15,7 +15,7 @@ extension KeeperTests {
             }
         }
 
-        @Test("A machine that is broken breaks one", arguments: SupervisionMutant.all)
+        @Test("Each mutant of the machine breaks a rule in some history", arguments: SupervisionMutant.all)
         func mutant(_ mutant: SupervisionMutant) {
             let found = (0..<UInt64(2000)).lazy.compactMap { SupervisionCampaign.problem(of: mutant, seed: $0) }.first
             #expect(found != nil, "nobody has noticed: \(mutant)")

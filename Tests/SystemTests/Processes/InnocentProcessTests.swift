@@ -77,7 +77,7 @@ struct InnocentProcessTests {
 
         child.signal(.stop)
         try await eventually("only what lives stands still") { child.isStopped }
-        #expect(reasons.contains { $0.contains("does not prove which process has a session") }, "\(reasons)")
+        #expect(reasons.contains { $0.contains("cannot prove to which process a session belongs") }, "\(reasons)")
         await executor.close()
     }
 

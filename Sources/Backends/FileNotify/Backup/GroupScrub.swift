@@ -73,7 +73,7 @@ package struct GroupScrub: Sendable {
             guard try Self.floor(in: directory) == floor else { continue }
             throw SharedCoreError(
                 .corrupt,
-                "\(GroupDirectory.journalName(missing)) is missing, through which the group is read. Put the file "
+                "\(GroupDirectory.journalName(missing)) is missing, and the group cannot be read without it. Put the file "
                     + "back, or restore the whole directory from a backup.", at: directory.path)
         }
     }

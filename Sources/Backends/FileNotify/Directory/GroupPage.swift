@@ -29,7 +29,8 @@ final class GroupPage: Sendable {
     enum Sleepers {
         /// The words of its wake channels.
         case atChannels
-        /// The one word of the group. Its mask has fewer bits than there are channels.
+        /// The one word of the group. Several channels share a bit of its mask, so a thread may be woken for a channel that
+        /// is not its own.
         case atGroup
     }
 

@@ -104,7 +104,8 @@ final class DurabilityQueue: Sendable {
         }
     }
 
-    /// - Throws: The error of the sync that made a process abandon the journal, as far as this process can know.
+    /// - Throws: EIO, if a process has abandoned the journal after a failed sync. The number of that process's error is
+    ///   not recorded.
     private static func requireTrust(_ journal: Journal) throws(SystemCallError) {
         guard journal.word.isAbandoned, !Defect.forgottenFailure.isPresent else { return }
         throw SystemCallError("an earlier fdatasync", number: 5, at: journal.file.path)

@@ -83,8 +83,8 @@ extension LocalGroup {
         SessionMark(state.backendData)?.lockedByte == nil
     }
 
-    /// Returns whether a session's process has ended: its byte is free, or the kernel reports the end. A locked byte
-    /// alone proves nothing, because a child created by a bare fork holds it as well.
+    /// Returns whether a session's process has ended: it ran before the last start of the machine, its byte is no longer
+    /// locked, or the kernel reports the end. A locked byte alone proves nothing, because a child created by a bare fork holds it as well.
     func isDead(_ state: SessionState) -> Bool {
         if let isGone = isGone(state) { return isGone }
         guard SessionMark(state.backendData)?.namesProcess == true, !Defect.believedLock.isPresent else { return false }

@@ -196,8 +196,8 @@ extension LocalGroup {
         if !interest.isEmpty, !Defect.lateBells.isPresent {
             wakeChannels.prepare(touched.intersection(interest))
         }
-        // Open these channels even if they have no listener yet: the kernel closes them at the end of this process, and
-        // so signals the end to later listeners.
+        // Open these channels even if they have no listener yet: when this process ends, the kernel closes them, and that
+        // wakes the processes that listen by then.
         wakeChannels.prepare(WakeChannels(ofKeysHeldBy: effect))
         do throws(SystemCallError) {
             if FailPoint.isActive("commit.halfRecord") {

@@ -18,7 +18,7 @@ package enum HubEndpointState: Hashable, Sendable {
         try ofLock(HubLock.path(ofSocket: path))
     }
 
-    /// Returns whether a hub that serves its own memory answers at a socket's path.
+    /// Returns whether a running hub answers at a socket's path and keeps its groups in memory, not in files.
     package static func isOnMemory(atSocket path: String) throws(SharedCoreError) -> Bool {
         var record: HubRecord?
         _ = try ofLock(HubLock.path(ofSocket: path), reading: &record)

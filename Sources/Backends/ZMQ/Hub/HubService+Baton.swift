@@ -7,9 +7,9 @@ internal import StoreEngine
 ///
 /// Source: contract C25.
 extension HubService {
-    /// The promises of the group through the hub.
+    /// Returns what the group promises to a client of the hub.
     ///
-    /// - Parameter hubListener: The number of the listener of a client; nil for a reader, which has no session.
+    /// - Parameter hubListener: The listener to which the client is connected; nil for a reader, which has no session.
     func promises(at hubListener: Int?) -> Capabilities {
         var features = order.capabilities.features
         // The store behind the hub may have this feature, but clients of the hub cannot use it.

@@ -90,7 +90,7 @@ extension OwnershipMachine {
         transition.baton = .offers
     }
 
-    /// Ends the baton that was offered. The author of the commit that removes the baton's record has the calls.
+    /// Settles the baton that was given. The participant whose commit removes the baton's record keeps the calls.
     mutating func settleBaton(at now: BootInstant) -> Directive? {
         guard let given else { return nil }
         let standing = view.baton.flatMap { $0.record.epoch == given.record.epoch ? $0 : nil }

@@ -263,7 +263,7 @@ package struct LocalCore: Hashable, Sendable {
     package var phase: Phase
     /// Why the core stops or has ended, as text for users.
     package var reason = ""
-    /// The request that it is given to stop; nil before that.
+    /// The request to stop that the core was given; nil before that.
     package var request: StopRequest?
     /// True if the core is quiet for a rest.
     package var isQuiet = false
