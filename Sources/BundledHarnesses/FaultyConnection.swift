@@ -14,8 +14,8 @@ package final class FaultyConnection: Sendable {
 
     private let fault = Mutex(Fault())
     private let changed: EventCounter
-    /// Where it listens.
-    private let listener: StreamListener
+    /// The port at which it listens, if it has one.
+    package let port: UInt16?
 
     /// - Parameters:
     ///   - path: Where it listens.
@@ -42,7 +42,7 @@ package final class FaultyConnection: Sendable {
         do throws(SystemCallError) {
             let listener = try listener()
             let changed = try EventCounter()
-            (self.listener, self.changed) = (listener, changed)
+            (port, self.changed) = (listener.port, changed)
             try OwnedThread.start("faulty connection") { [weak self] in
                 var passage = Passage(listener: listener, connect: connect, changed: changed)
                 while let fault = self?.fault.withLock({ $0 }), !fault.isOver {
@@ -52,12 +52,10 @@ package final class FaultyConnection: Sendable {
                 }
             }
         } catch {
-            throw SharedCoreError(.system, "A connection that can fail cannot be laid.", at: "test", cause: "\(error)")
+            throw SharedCoreError(
+                .system, "A connection that can fail cannot be opened.", at: "test", cause: "\(error)")
         }
     }
-
-    /// The port at which it listens, if it has one.
-    package var port: UInt16? { listener.port }
 
     deinit {
         changed.raise()
@@ -93,9 +91,13 @@ package final class FaultyConnections: Sendable {
         try change(handle) { $0.delay(by: time) }
     }
 
-    /// Ends all of them.
+    /// Ends all of them, so that a handle that connects again is refused.
     package func end() {
-        for connections in content.withLock({ Array($0.values) }) { for each in connections { each.end() } }
+        let all = content.withLock { content in
+            defer { content = [:] }
+            return content.values
+        }
+        for connections in all { for each in connections { each.end() } }
     }
 
     private func change(_ handle: any SharedGroup, _ change: (FaultyConnection) -> Void) throws {

@@ -65,7 +65,8 @@ extension SoftphoneTests {
         far.bye()
         try main.says("ended: \(far.id) remoteHungUp")
         let end = try #require(main.output.split(separator: "\n").first { $0.hasPrefix("ended: \(far.id) ") })
-        #expect(end.split(separator: " ").compactMap { Int($0) }.allSatisfy { $0 > 0 }, "\(end)")
+        let counts = end.split(separator: " ").compactMap { Int($0) }
+        #expect(counts.count == 2 && counts.allSatisfy { $0 > 0 }, "\(end)")
         far.message("text-\(name)")
         #expect(
             until { far.messageAnswers["text-\(name)@far"]?.hasPrefix("SIP/2.0 200") == true }, "after \(name)")

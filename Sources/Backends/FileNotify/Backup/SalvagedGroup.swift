@@ -193,7 +193,8 @@ package struct SalvagedGroup: Sendable {
             let tail = records.word.tail
             if tail > records.position.offset {
                 findings.append(
-                    "\(name) is damaged at byte \(records.position.offset): what was published behind it is missing.")
+                    "\(name) is damaged at byte \(records.position.offset), or was written by a later version: what was "
+                        + "published behind it is missing.")
             } else if records.word.isSealed, !generations.contains(last + 1), mayBeSucceeded(records.position.journal) {
                 findings.append(
                     "\(name) is ended, and its successor \(GroupDirectory.journalName(last + 1)) is not there: what it held, "

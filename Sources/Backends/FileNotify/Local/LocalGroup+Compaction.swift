@@ -165,7 +165,7 @@ extension LocalGroup {
         defer { if case .locked(let byte) = turn { journal.file.unlock(byteAt: byte) } }
         // Removes the journals that another process has left because it ended right before or after it raised the
         // floor. Otherwise each such short-lived process would leave one.
-        if try !finishCompaction() { directory.removeObsolete() }
+        if (try? finishCompaction()) != true { directory.removeObsolete() }
 
         let builder = try SharedCoreError.wrapping { () throws(SystemCallError) in
             try JournalBuilder(
