@@ -15,7 +15,7 @@ enum FailureCode: Int32, CaseIterable {
 
     /// Returns the code of the same name; `unknown` where the header has none.
     init(named name: String) {
-        self = Self.allCases.first { "\($0)" == name } ?? .unknown
+        self = Self.allCases.first { String(cString: sc_code_name($0.rawValue)) == name } ?? .unknown
     }
 }
 

@@ -49,34 +49,9 @@ private func group(_ handle: UInt64) throws(Failure) -> any SharedStore {
 
 // MARK: - The library
 
-@c @implementation public func sc_abi() -> UInt32 { UInt32(SC_ABI) }
-
-@c @implementation public func sc_version() -> UnsafePointer<CChar>? { StaticText.version.pointer }
-
-@c @implementation public func sc_code_name(_ code: Int32) -> UnsafePointer<CChar>? {
-    StaticText.codes[code]?.pointer ?? StaticText.unknown.pointer
-}
-
-/// Text for C that is never freed.
-///
-/// `@unchecked`, because no code writes to the memory after `init`.
-private struct StaticText: @unchecked Sendable {
-    let pointer: UnsafePointer<CChar>
-
-    init(_ text: String) {
-        var block = Block(size: text.utf8.count + 1)
-        pointer = block.text(text)
-    }
-
-    static let version = StaticText(PackageVersion.text)
-    static let unknown = StaticText("unknown")
-    static let codes: [Int32: StaticText] = {
-        var codes = [
-            Answer.ok: StaticText("ok"), Answer.nothing: StaticText("nothing"), Answer.ended: StaticText("ended"),
-        ]
-        for code in FailureCode.allCases { codes[code.rawValue] = StaticText("\(code)") }
-        return codes
-    }()
+/// Works in a forked child: a `StaticString` needs nothing of Swift's runtime. ``sc_abi`` and ``sc_code_name`` are in C.
+@c @implementation public func sc_version() -> UnsafePointer<CChar>? {
+    UnsafeRawPointer(PackageVersion.bytes.utf8Start).assumingMemoryBound(to: CChar.self)
 }
 
 @c @implementation public func sc_close(_ handle: UInt64) -> Int32 {

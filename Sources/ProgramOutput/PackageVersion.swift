@@ -2,5 +2,7 @@
 package enum PackageVersion {
     /// `Scripts/c-library` reads this line for its pkg-config file; a test compares it with the version of the Python
     /// package.
-    package static let text = "0.1.0"
+    package static var bytes: StaticString { "0.1.0" }
+
+    package static var text: String { bytes.description }
 }
