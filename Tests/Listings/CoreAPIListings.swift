@@ -18,14 +18,14 @@ func follow(_ group: any SharedGroup) async throws {
 
 func holdAndWrite(_ bytes: [UInt8], in group: any SharedGroup) async throws {
     var acquiring = Transaction()
-    acquiring.require(.absent("owner"))
-    acquiring.put("owner", [], lifetime: .session)
-    let epoch = try await group.commit(acquiring).revision
+    acquiring.require(.absent("owner"))  // guardFailed if there is an owner
+    acquiring.put("owner", [], lifetime: .session)  // the entry ends with this session
+    let epoch = try await group.commit(acquiring).revision  // its creation revision
 
     var writing = Transaction()
-    writing.require(.epoch("owner", epoch))
+    writing.require(.epoch("owner", epoch))  // "owner" must still be the entry of that revision
     writing.put("result", bytes)
-    _ = try await group.commit(writing)  // refused as soon as "owner" is another session's
+    _ = try await group.commit(writing)  // guardFailed once that entry has ended
 }
 
 func save(_ bytes: [UInt8], in group: any SharedGroup, tellUser: (String) -> Void) async throws {

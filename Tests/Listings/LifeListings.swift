@@ -32,6 +32,18 @@ func stateApplication(in store: any SharedStore) async throws {
     for try await overview in try await states.watch() { print(overview) }
 }
 
+protocol Registrar: Sendable {
+    func refresh(_ name: String) async throws
+}
+
+struct Refresher: KeepAliveHandler {
+    let registrar: any Registrar
+
+    func keepAlive(_ run: KeepAliveRun) async throws {
+        for name in run.toRefresh { try await registrar.refresh(name) }
+    }
+}
+
 func keepAlive(
     _ refresher: any KeepAliveHandler, restoring saved: KeepAliveRecord?, keep: @escaping @Sendable ([UInt8]) -> Void
 ) async throws {
