@@ -5,13 +5,13 @@
 ///
 /// Source: contract L1, L2.
 public struct Session: Hashable, Sendable {
-    /// Its identity in the group.
+    /// The identity of the session in the group.
     public let id: SessionID
     /// The process that it belongs to.
     public let process: ProcessIdentity
-    /// Its role.
+    /// The role of the session.
     public let role: SessionRole
-    /// Its name for people, at most 128 bytes.
+    /// The name of the session for people, at most 128 bytes.
     public let name: String
     /// The time at which it began, by the clock of the machine's run.
     public let openedAt: BootInstant
@@ -91,11 +91,11 @@ public struct SessionDescription: Hashable, Sendable {
     /// The longest name and the longest role, in bytes of UTF-8. A longer one is cut at a character.
     public static let maximumNameByteCount = 128
 
-    /// Its role.
+    /// The role of the session.
     public var role: SessionRole {
         didSet { role = SessionRole(rawValue: Self.cut(role.rawValue)) }
     }
-    /// Its name for people.
+    /// The name of the session for people.
     public var name: String {
         didSet { name = Self.cut(name) }
     }

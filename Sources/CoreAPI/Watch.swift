@@ -109,11 +109,11 @@ public struct ChangeSet: Hashable, Sendable {
 public struct Change: Hashable, Sendable {
     /// The ways in which an entry changes.
     public enum Kind: Hashable, Sendable {
-        /// It was set by a put.
+        /// A put has set the entry.
         case put
         /// A transaction deleted it.
         case deleted
-        /// Its lifetime ended.
+        /// The lifetime of the entry has ended.
         case expired
         /// The session that it lived with ended.
         case sessionEnded

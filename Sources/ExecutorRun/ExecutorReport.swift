@@ -99,7 +99,7 @@ extension JSONObject {
 }
 
 extension Duration {
-    /// Of the time of a message, which has a bound (C20).
+    /// Valid for the time of a message, which has a bound (C20): larger times would overflow.
     fileprivate var wholeMillisecondsSince1970: Int64 {
         components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
     }

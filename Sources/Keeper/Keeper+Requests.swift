@@ -65,7 +65,7 @@ extension Keeper {
     private func welcome(_ visitor: Visitor) throws(KeeperProblem) {
         guard machine.state.hasMain else { throw KeeperProblem(.notMain, "this keeper has started no Main") }
         if let other = mainVisitor, other !== visitor {
-            // It may have disconnected before it was checked.
+            // The client may have disconnected before it was checked.
             serve(other)
             guard other.isGone else { throw KeeperProblem(.busy, "another process is connected as Main") }
         }

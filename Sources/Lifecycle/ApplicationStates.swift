@@ -13,7 +13,7 @@ public import CoreAPI
 ///
 /// Source: contract P1, P2.
 public struct ApplicationStates: Sendable {
-    /// Their path in the store, with one entry for each session that has published a state.
+    /// The path of the states in the store, with one entry for each session that has published a state.
     static let path: KeyPrefix = ".sharedcore/application-states/"
 
     private let store: any SharedStore

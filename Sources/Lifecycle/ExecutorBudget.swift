@@ -13,11 +13,11 @@ public struct ExecutorBudget: Sendable {
     public enum Event: Hashable, Sendable {
         /// Time has passed.
         case time
-        /// It has this much private memory, in bytes.
+        /// The Executor has this much private memory, in bytes.
         case memory(UInt64)
-        /// Its core is busy until this moment at most; nil if it is no longer busy.
+        /// The core of the Executor is busy until this moment at most; nil if it is no longer busy.
         case busy(until: BootInstant?)
-        /// Its host stops.
+        /// The host of the Executor stops.
         case stop
     }
 
@@ -29,7 +29,7 @@ public struct ExecutorBudget: Sendable {
         case kill(BudgetReason)
     }
 
-    /// Its limits.
+    /// The limits of the Executor.
     public let limits: ExecutorLimits
     /// The reason why it was asked to end; nil if it was not.
     public private(set) var warning: BudgetReason?
@@ -121,11 +121,11 @@ public struct ExecutorLimits: Hashable, Sendable {
 
 /// The reason why an Executor is warned or killed.
 public enum BudgetReason: Hashable, Sendable, CustomStringConvertible {
-    /// Its time is over, or nearly.
+    /// The time of the Executor is over, or nearly.
     case time
-    /// It exceeds its memory limit, with this much in bytes.
+    /// The Executor exceeds its memory limit, with this much in bytes.
     case memory(UInt64)
-    /// Its host ends.
+    /// The host of the Executor ends.
     case stop
 
     /// One word, for programs.

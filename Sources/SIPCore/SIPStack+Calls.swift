@@ -86,7 +86,7 @@
 
         func invited(_ number: UInt64, id: String, from: String, to: String) -> Int32 {
             guard let loop, let callID = CallID(id) else { return 400 }
-            // The same INVITE by another way (RFC 3261, 8.2.2.2).
+            // The same INVITE came by another way: a merged request (RFC 3261, 8.2.2.2).
             guard !calls.values.contains(where: { $0.id == callID }) else { return 482 }
             let call = CallDescription(
                 callID, .incoming, from: from, to: to, account: telephone.account.address, media: .audio)

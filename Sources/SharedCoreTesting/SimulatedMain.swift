@@ -61,7 +61,7 @@ public protocol SimulatedParticipant: Sendable {
 }
 
 extension SimulatedParticipant {
-    /// Its name.
+    /// The name of the process.
     public var name: String { process.name }
 
     /// Kills its process: ``SimulatedProcess/kill()``.

@@ -13,7 +13,7 @@ internal import TestInstruments
 /// let program = app.run { try await MyApplication(group: app.group, environment: app.environment).run() }
 /// ```
 public final class SimulatedProcess: Sendable {
-    /// Its name.
+    /// The name of the process.
     public let name: String
     /// The process of its session. No real process has such an id.
     public let identity: ProcessIdentity
@@ -39,7 +39,7 @@ public final class SimulatedProcess: Sendable {
         self.environment = environment
     }
 
-    /// Its handle of the group. Call it in the process: while the process is frozen, a call from the test waits for
+    /// The handle of the group that the process has open. Call it in the process: while the process is frozen, a call from the test waits for
     /// ``thaw()``.
     public var group: any SharedGroup { handle }
 

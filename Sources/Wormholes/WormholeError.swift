@@ -75,13 +75,13 @@ extension WormholeError {
 public struct DecodingFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The reason why a message cannot be read.
     public enum Reason: Hashable, Sendable {
-        /// Its type has a newer version than this program knows.
+        /// The type of the message has a newer version than this program knows.
         case newer(found: UInt32, known: UInt32)
-        /// It was written with another codec.
+        /// The message was written with another codec.
         case otherCodec(found: String, expected: String)
-        /// Its codec cannot read it.
+        /// The codec cannot read the message.
         case malformed(String)
-        /// It was not written by a wormhole, or by a later version.
+        /// The message was written by another program than a wormhole, or by a later version.
         case foreign
     }
 

@@ -67,7 +67,7 @@ extension Attempt {
     /// Checks that all data is there and everything works, now that the cause of the trouble has been removed.
     func verifyRecovery() async throws {
         try await verify()
-        // First, because this creates a group whose creation a fault has prevented.
+        // Before everything else: a fault may have prevented the creation of the group, and this creates it.
         let answer = try await put("recovered", number: seed &+ UInt64(log.acknowledgedCount), byteCount: 5000)
         try expect(answer.isSuccess, "a put works again; \(answer.summary)")
         try await demand("status")

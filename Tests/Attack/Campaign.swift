@@ -16,7 +16,7 @@ struct Campaign {
         /// All checks passed, but no fault occurred: the program did not make the call this time.
         case notStruck
         case failed
-        /// It cannot run on this machine.
+        /// The scenario cannot run on this machine.
         case impossible(String)
     }
 

@@ -4,7 +4,7 @@ internal import TestSupport
 
 /// One way to attack, as several cases of which each can be repeated alone.
 struct Scenario: Sendable {
-    /// One run, by its name within the scenario.
+    /// A case: one run of the scenario, with its name there.
     struct Case: Sendable {
         let name: String
         let seed: UInt64
@@ -48,7 +48,7 @@ struct Scenario: Sendable {
     }
 
     let name: String
-    /// Its share of the time.
+    /// The scenario's share of the time.
     let weight: Int
     /// The number of its cases that are tried in the short form; nil for all.
     let sampleCount: Int?

@@ -53,7 +53,7 @@ struct PeerInCTests {
                 #expect(page.contains("| \(ids.joined(separator: ", ")) | \(reason)"), "\(reason)")
             }
         }
-        // Those of the suite start no second process, in C or in Swift.
+        // The cases of the suite start no second process, in C or in Swift.
         for conformanceCase in ConformanceSuite.cases where PeerCases.ofSuite[conformanceCase.id] != nil {
             #expect(!PeerCases.startsPeer(conformanceCase))
         }

@@ -52,7 +52,7 @@ enum ConfiguredProgram {
         }
     }
 
-    /// One line for each field.
+    /// Prints a line for each field.
     private static func show(_ configured: ConfiguredGroup) {
         let (backend, options) = (configured.backend, configured.coordination)
         var fields = backend.settings

@@ -134,7 +134,7 @@ struct ChildProcessTests {
 
     @Test("Its end is known though children that it left write without pause")
     func writingHeirs() async throws {
-        // So many that there is nearly always more to read. Each line is a byte.
+        // So many lines that there is nearly always more to read. Each line is a byte.
         let script = "echo first; for n in 1 2 3 4 5 6 7 8; do yes '' & done; kill -STOP $$; exit 7"
         let child = try ChildProcess("sh", ["-c", script])
         try await eventually("they write") { child.isStopped && child.lines.count > 1000 }
@@ -174,7 +174,7 @@ struct ChildProcessTests {
 
     @Test("All that it wrote is there with its end, also more than a buffer")
     func lastWords() async throws {
-        // One write, as much as the socket takes, and then the end.
+        // The child writes once, as much as the socket takes, and then ends.
         let child = try ChildProcess("sh", ["-c", "lines=$(seq 25000); kill -STOP $$; echo \"$lines\""])
         try await eventually("it is about to write") { child.isStopped }
         child.signal(.continue)

@@ -146,7 +146,7 @@ struct CoreRunPolicyTests {
     }
 }
 
-/// One call's wait, step by step.
+/// The wait of one call for its message, step by step.
 struct MessageWaitTests {
     private let start = BootInstant(nanoseconds: 1_000_000_000)
 

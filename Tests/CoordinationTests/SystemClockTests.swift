@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// How the system's clock lets tasks sleep, where nothing depends on how long that takes.
+/// Tests of sleeping with the system's clock that do not depend on how long a sleep takes.
 struct SystemClockTests {
     private let clock = SystemClock()
 

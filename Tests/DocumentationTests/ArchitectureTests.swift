@@ -59,7 +59,7 @@ struct ArchitectureTests {
             #expect(rooms.known[room] != nil, "\(room)")
             #expect(rooms.reach(from: room).intersection(backends).sorted() == [], "\(room)")
         }
-        // It simulates its processes in memory.
+        // SharedCoreTesting simulates its processes in memory.
         #expect(rooms.reach(from: "SharedCoreTesting").intersection(backends) == ["InMemoryBackend"])
         #expect(!rooms.reach(from: "BundledHarnesses").isDisjoint(with: backends))
     }

@@ -59,7 +59,7 @@
         var end: MainEndReason? { ends.withLock { $0.first } }
     }
 
-    /// A core that writes all the time, and records when it runs.
+    /// A core that writes without a pause, and records when it runs.
     struct NotedCore: Core {
         let group: EtcdGroup
         let write: @Sendable (CoreNote) -> Void

@@ -107,7 +107,7 @@
             await long.close()
         }
 
-        /// Its limit holds though the cluster's calls have longer.
+        /// The limit of an opening holds, though the calls to the cluster have a longer one.
         ///
         /// Source: contract C7.
         private func limitedOpening() async throws {
@@ -155,7 +155,7 @@
             await outer.close()
         }
 
-        /// The same while the cluster cannot be asked.
+        /// A watch ends when its group is released without a close, also while the cluster does not answer.
         func watchOutlivesGroup() async throws {
             let line = try Line(to: cluster.nodes[0])
             defer { line.end() }

@@ -91,7 +91,7 @@
                     // A third of this is the time in which a core must stop, also on a busy machine.
                     "SHAREDCORE_ETCD_LEASE": "12s",
                     "SHAREDCORE_CORE_MAILDIR": directory + "/Maildir",
-                    // One for both ends: its witness sees two cores that run at once.
+                    // Both ends have one state directory: the witness in it sees two cores that run at once.
                     "SHAREDCORE_STATE_DIRECTORY": directory + "/state",
                 ]
                 for name in ["", "/tmp", "/new", "/cur"] {

@@ -77,7 +77,7 @@
                 try await writers.goOn()
             }
             let told = try await writers.judge(with: reader)
-            // The outcome behind a lost answer is found out, so almost no outcome stays unknown.
+            // The backend finds out the outcome of a commit with a lost answer, so almost no outcome stays unknown.
             try expect(
                 writers.unknownCount <= writers.handles.count, "the outcome of \(writers.unknownCount) is unknown")
             let snapshot = try await reader.list()

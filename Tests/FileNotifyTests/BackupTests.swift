@@ -480,9 +480,9 @@ struct BackupTests {
         let header = group.local.position.journal.header
         let builder = try JournalBuilder(2, in: group.local.directory)
         try state.writeSnapshot { payload throws(SharedCoreError) in try builder.append(payload) }
-        // Its checksum is valid, and no program writes such a record.
+        // The checksum of this record is valid, and no program writes such a record.
         try builder.append([0xff])
-        // It is of an earlier start of the machine.
+        // The journal is of an earlier start of the machine.
         let isPlaced = try builder.place(
             incarnation: header.incarnation, bootID: BootID(high: 1, low: 1), hasSnapshot: true, predecessorTail: nil,
             inherited: WakeChannels(), isDurable: false)

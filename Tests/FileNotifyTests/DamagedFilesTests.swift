@@ -114,7 +114,7 @@ struct DamagedFilesTests {
         try await other.tell("post news 7")
         try await eventually("a process is woken") { try await peer.tell("seen").hasSuffix(" 7") }
         try await other.tell("hold owner other")
-        // It needs the names of the spare file and of the next journal.
+        // The peer needs the names of the spare file and of the next journal.
         for command in ["fillOne big 500000", "compact"] {
             try peer.send(command)
             let answer = try await peer.answer()

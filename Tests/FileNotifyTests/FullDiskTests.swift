@@ -156,7 +156,7 @@ struct FullDiskTests {
     func frozenCompactors() async throws {
         let directory = try TemporaryDirectory()
         let first = try await firstPeer(at: directory.path, size: "64m")
-        // They end with their handles.
+        // The stopped processes end when this array is released.
         var stopped: [PeerProcess] = []
         for _ in 0..<6 {
             let frozen = try await peer(beside: first, at: directory.path)
@@ -401,7 +401,7 @@ struct FullDiskTests {
             #expect(try await first.answer().hasPrefix(frozen.count == 1 ? "ok" : "error storageFull"))
             try await second.tell("get key")
         }
-        // Its journal is not ended while there can be no other.
+        // The journal of the frozen writer is not ended while there can be no other.
         frozen[1].signal(.continue)
         #expect(try await frozen[1].answer().hasPrefix("ok"))
         for writer in frozen {
@@ -421,7 +421,7 @@ struct FullDiskTests {
     func interruptedKeeping() async throws {
         let directory = try TemporaryDirectory()
         let first = try await firstPeer(at: directory.path, size: "3m")
-        // Its idle poll would keep the space.
+        // The idle poll of the first process would keep the space.
         try await first.tell("arm \(onlyWhenWoken)")
         try await first.tell("fill kept/ 100 3000")
         #expect(try await first.tell("fillUp 3000").hasPrefix("storageFull"))
@@ -498,7 +498,7 @@ struct FullDiskTests {
             try takeAllSpace(at: directory.path, in: first)
         }
         #expect(refusalCount > 100)
-        // Some journals for the records of sessions, and no journal for a refusal.
+        // Journals were made for the records of sessions, and none for a refusal.
         let names = TemporaryDirectory.names(in: "/proc/\(first.pid)/root\(directory.path)/group")
         let newest = names.compactMap { $0.hasPrefix("journal-") ? Int($0.dropFirst("journal-".count)) : nil }.max()
         #expect(try #require(newest) <= 2 + refusalCount / 30)

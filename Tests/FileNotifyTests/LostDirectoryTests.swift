@@ -178,7 +178,7 @@ struct LostDirectoryTests {
             try reader.send("get key3")
             return try await reader.answer().hasPrefix("error")
         }
-        // Both live, and serve another group.
+        // Both processes live, and serve another group.
         for asked in [peer, reader] {
             try await asked.tell("open \(directory.path(of: "other"))")
             try await asked.tell("put key one")

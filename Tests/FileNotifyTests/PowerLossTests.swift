@@ -169,7 +169,7 @@ struct PowerLossTests {
             let group = try await FileGroup.open(directory: path, options: options)
             for number in 1...5 { try await story.put(Key("key\(number)"), value(run * 5 + number), in: group) }
             clock.reboot()
-            // Its session is over in the new run. This only frees the group.
+            // The session of this handle is over in the new run. This only frees the group.
             await group.close()
         }
         let events = FileTrace.end()

@@ -70,7 +70,7 @@ struct ReaderTests {
         for index in 0..<20 {
             let revision = Revision(rawValue: UInt64(try await peer.tell("put k/\(index) x")) ?? 0)
             try await peer.tell("post name \(index)")
-            // The polls of all come every ten seconds, so without the reader's own these would take minutes.
+            // Each process polls every ten seconds, so without the reader's own polls these waits would take minutes.
             try await recorder.reaches(revision)
             try await observed.reaches(UInt64(index + 1))
             if index % 5 == 0 { #expect(try await peer.tell("compact") == "true") }

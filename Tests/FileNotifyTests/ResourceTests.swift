@@ -19,7 +19,7 @@ struct ResourceTests {
         }
         let descriptors = "/proc/self/fdinfo"
         return try Directory(path: descriptors).names().reduce(0) { sum, name in
-            // One may have been closed meanwhile.
+            // A descriptor may have been closed meanwhile.
             guard let bytes = try? OpenFile(path: descriptors + "/" + name, .read).read(count: 1 << 20, at: 0) else {
                 return sum
             }
@@ -80,7 +80,7 @@ struct ResourceTests {
             #expect(try locks(of: journal, in: peer.pid) == [true])
             #expect(try locks(of: path + "/sessions", in: peer.pid) == [true])
             if generation == 1 { #expect(try await group.compactNow()) }
-            // It reads in the group's newest journal.
+            // This makes the peer read the group's newest journal.
             try await peer.tell("put key \(generation)")
         }
         // A process that only reads changes no word, and may lock nothing.

@@ -22,7 +22,7 @@ struct StoppedProcessTests {
         try await peer.stopped()
         for index in 0..<20 { try await group.put("other", text: "\(index)") }
         try await expectAgreement(in: directory.path(of: "group"), key: "other", value: "19")
-        // Others compact meanwhile, more than once, so that a late one would find its number free.
+        // Other processes compact meanwhile, more than once, so that a late compaction would find its number free.
         for _ in 0..<3 {
             _ = try await group.compactNow()
             try await group.put("other", text: "compacted")
@@ -55,7 +55,8 @@ struct StoppedProcessTests {
         try await peers[0].tell("fill large/ 3 1000000")
         for (number, peer) in peers.enumerated() {
             try await peer.tell("arm compaction.afterSnapshot:stop")
-            // It compacts when it has read how long the log is: the first one behind its commit, the others before theirs.
+            // A peer compacts when it has read how long the log is: the first one behind its commit, the others before
+            // theirs.
             try await peer.tell("get key")
             try peer.send(number == 0 ? "clear large" : "put key\(number) late")
             try await peer.stopped()

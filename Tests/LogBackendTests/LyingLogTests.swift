@@ -38,7 +38,7 @@ struct LyingLogTests {
             log.read = { view, position, limit throws(SharedCoreError) in
                 var slice = try await view.read(from: position, limit: limit)
                 guard isLying.value else { return slice }
-                // Both at once, so that there is an order to break.
+                // An answer needs two records, so that there is an order to break.
                 guard slice.records.count >= 2 else { return LogSlice(start: 0, records: []) }
                 lie(&slice)
                 return slice

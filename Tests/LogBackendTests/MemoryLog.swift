@@ -75,7 +75,7 @@ final class MemoryLog: Sendable {
             var isCut = false
             /// The time after which the participant learns of a record.
             var delay = Duration.zero
-            /// The number of deaths that a wait has ended for.
+            /// The number of deaths that have ended a wait.
             var seenDeathCount = 0
         }
 

@@ -77,7 +77,7 @@ struct ReceivedRecordTests {
                     return isHeld
                 }) {
                     try await writer.put("k", [1])
-                    // Its follower has the record before the append is refused.
+                    // The follower of the log has the record before the append is refused.
                     while try await handle.value?.get("k", consistency: .causal) == nil {
                         try await LogOrder.pause(.milliseconds(1))
                     }
@@ -102,7 +102,7 @@ struct ReceivedRecordTests {
         let reader = try await join { [log] changed in
             changed.received = { _, position in Array(log.records.dropFirst(Int(position) + 1)) }
             changed.wait = { view, position throws(SharedCoreError) in
-                // Both at once, so that one can be left out.
+                // Waits for both records, so that one can be left out of an answer.
                 while log.records.count < Int(position) + 2 { try await LogOrder.pause(.milliseconds(1)) }
             }
         }

@@ -91,7 +91,7 @@ extension Mutant {
                 guard transaction.guards.isEmpty, transaction.requestNumber == nil else {
                     return try await group.commit(transaction)
                 }
-                // One commit behind: each is made when the next one comes.
+                // Updates are one commit behind: each is made when the next one comes.
                 let earlier = waiting.update { waiting in
                     defer { waiting[group.session.id] = [transaction] }
                     return waiting[group.session.id] ?? []

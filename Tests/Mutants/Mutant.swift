@@ -25,7 +25,7 @@ package struct Mutant: Sendable, CustomStringConvertible {
     /// The suite's access to it.
     package var harness: any ConformanceHarness { MutantHarness(name: name, damage: damage) }
 
-    /// The same harness without a damage: a failure there is not the damage's doing.
+    /// The same harness without a damage. A case that fails there does not fail because of a damage.
     package static var intact: any ConformanceHarness {
         var damage = Damage()
         damage.baton = BatonPlace.Defect.none

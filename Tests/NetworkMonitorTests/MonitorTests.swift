@@ -93,7 +93,7 @@ struct MonitorTests {
             _ = monitor.states
             monitor.close()
         }
-        // Others run beside this test and have their own; a hundred monitors would have two hundred.
+        // Other tests run beside this one and have descriptors of their own. A hundred monitors would have two hundred.
         try await eventually("the descriptors are closed") { OwnResources.descriptorCount < before.0 + 80 }
         try await eventually("the threads have ended") { OwnResources.threadCount < before.1 + 80 }
     }

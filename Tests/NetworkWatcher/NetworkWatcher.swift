@@ -11,7 +11,7 @@ internal import Platform
 struct NetworkWatcher {
     static func main() async throws {
         guard CommandLine.arguments.dropFirst().first != "--record" else { return try record() }
-        // It ends with the reader of its lines, also when that process was killed.
+        // The program ends with the reader of its lines, also when that process was killed.
         try OwnedThread.start("reader") {
             _ = Poll.wait(for: [STDOUT_FILENO], timeout: nil)
             exit(0)

@@ -136,7 +136,7 @@ private final class LineCore: Core {
             CallProgram.say("goes on")
             return
         }
-        // It begins the call once, and does not begin a lost call anew.
+        // The core begins the call once, and does not begin a lost call anew.
         guard begins, !Self.hasBegun.exchange(true, ordering: .relaxed), let id = CallID("call-1") else { return }
         let socket = Self.connected(to: port)
         _ = try await context.begin(

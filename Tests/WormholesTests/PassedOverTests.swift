@@ -10,7 +10,7 @@ struct PassedOverTests {
     private static let box = MailboxID<Int>("box")
     private static let queue = QueueID<Int>("queue")
 
-    /// So little that a listener that does not listen is passed over.
+    /// The bytes of history: so few that a listener that does not read is passed over.
     private static let brief = 2 << 10
 
     /// The events that the listener hears up to a message.
@@ -120,7 +120,7 @@ struct WormholeFixture {
         space = MemorySpace(historyByteCount: historyByteCount)
     }
 
-    /// One more participant's wormhole.
+    /// Returns the wormhole of one more participant.
     func wormhole() async throws -> Wormhole {
         Wormhole(try await space.open("group"))
     }

@@ -119,7 +119,7 @@ extension ZMQTests {
             let stage = try HubStage()
             let process = try ChildProcess("/bin/sleep", ["600"])
             let seen = Box(Seen())
-            // So slow that the next request of the flood has always arrived.
+            // The order is so slow that the next request of the flood has always arrived.
             let order = HeldOrder(MemorySpace().order(of: "group", effectByteCount: 1 << 20)) {
                 usleep(1_000)
                 seen.update { seen in

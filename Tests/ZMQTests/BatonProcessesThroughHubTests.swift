@@ -16,7 +16,7 @@ extension ZMQTests {
             case killed
             /// For longer than its lease.
             case stopped
-            /// Its line to the hub is cut for longer than its lease.
+            /// The line of the process to the hub is cut for longer than its lease.
             case cutOff
         }
 

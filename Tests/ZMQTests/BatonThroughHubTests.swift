@@ -194,7 +194,7 @@ extension ZMQTests {
             func hasText(_ text: String) -> Bool {
                 listener.frames.contains { !$0.isEmpty && String(decoding: $0, as: UTF8.self).contains(text) }
             }
-            // It has received the public parts: the call, the baton's record, and its end.
+            // The listener has received the public parts: the call, the baton's record, and its end.
             for text in ["call-1", "test/1", "sip:ann"] { #expect(hasText(text), "\(text)") }
             #expect(!hasText(Self.secret))
             #expect(try FilesWithText.find(Self.secret, below: stage.directory.path) == [])

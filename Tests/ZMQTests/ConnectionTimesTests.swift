@@ -112,7 +112,7 @@ extension ZMQTests {
                 try await eventually("it is answered") { reader.receive(upTo: 8) != nil }
             }
             try await ask()
-            // It connects later, so its time ends later.
+            // The second client connects later, so its time ends later.
             let silent = try connect(stage, at: port)
             let events = try ConnectionEvents(of: silent)
             try silent.connect()
@@ -163,7 +163,7 @@ extension ZMQTests {
             let client = try connect(stage, at: line.port)
             try client.connect()
             _ = try await join(client)
-            // Its library answers heartbeats, but it sends no message.
+            // The library of this client answers heartbeats, but the client sends no message.
             for _ in 0..<30 {
                 try await Task.sleep(for: .milliseconds(100))
                 #expect(await hub.service.connectionCount == 1)

@@ -23,7 +23,7 @@ extension ZMQTests {
         func flood(work: Work) async throws {
             let stage = try HubStage()
             let readCount = Box(0)
-            // So slow that the next request of the flood has always arrived.
+            // The order is so slow that the next request of the flood has always arrived.
             let order = HeldOrder(
                 MemorySpace().order(of: "group", effectByteCount: 1 << 20), isDurableLater: work == .durableCommit
             ) {

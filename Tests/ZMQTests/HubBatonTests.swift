@@ -72,7 +72,7 @@ struct HubBatonTests {
         #expect(baton.isEmpty)
 
         baton = try kept()
-        // The same bytes again change nothing, and others are refused.
+        // Keeping the same bytes again changes nothing, and other bytes are refused.
         try baton.keep([1, 2], of: Self.epoch, for: .seconds(60), by: Self.owner, in: Self.owned)
         let others = code { try baton.keep([3], of: Self.epoch, for: .seconds(1), by: Self.owner, in: Self.owned) }
         #expect(others == .invalidArgument)

@@ -80,7 +80,7 @@ extension ZMQTests {
 
         @Test("Of those that wait for one hub, one has tried to start it, and its failure is told to all")
         func sharedFailure() async throws {
-            // It fails after two seconds: by then, a task that has begun waits, even on a busy machine.
+            // The hub fails after two seconds: by then, a task that has begun waits, even on a busy machine.
             let launcher = try launcher("sleep 2; echo 'sharedcore: the disk is on fire' >&2; exit 69")
             let begun = Begun()
             try await withThrowingTaskGroup(of: SharedCoreError?.self) { group in

@@ -100,7 +100,7 @@ extension ZMQTests {
         private func waits(for pid: Int32) throws -> Int {
             let descriptors = "/proc/self/fdinfo"
             return try Directory(path: descriptors).names().count { name in
-                // One may have been closed meanwhile.
+                // A descriptor may have been closed meanwhile.
                 guard let bytes = try? OpenFile(path: descriptors + "/" + name, .read).read(count: 1 << 20, at: 0)
                 else {
                     return false

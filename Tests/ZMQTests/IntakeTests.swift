@@ -101,7 +101,7 @@ extension ZMQTests {
         func requestsThatComeLater() async throws {
             let stage = try HubStage()
             let readCount = Atomic(0)
-            // So slow that the next request of the flood has always arrived.
+            // The order is so slow that the next request of the flood has always arrived.
             let order = HeldOrder(MemorySpace().order(of: "group", effectByteCount: 1 << 20)) {
                 readCount.add(1, ordering: .relaxed)
                 usleep(1_000)

@@ -42,7 +42,7 @@ extension ZMQTests {
                     $0.keys = try? CurveClientKeys(own: other, hub: own.publicKey)
                 }
             }
-            // Its connection is refused before any message of it is read.
+            // The connection of this client is refused before any message of it is read.
             #expect(error?.code == .forbidden && error?.message.contains("does not let this client's key in") == true)
             try await expect(.unavailable, from: "a client that expects another hub") {
                 _ = try await stage.client(at: endpoint) {
@@ -50,7 +50,7 @@ extension ZMQTests {
                     $0.openTimeout = .milliseconds(500)
                 }
             }
-            // It gets the reason, although the hub cannot send it any message.
+            // The client gets the reason, although the hub cannot send it any message.
             let link = try HubLink(
                 to: endpoint, group: "group", as: SessionDescription(),
                 options: ZMQGroupOptions(
@@ -131,7 +131,7 @@ extension ZMQTests {
             #expect(try await client.sessions().count == 1)
             await client.close()
             await hub.stop()
-            // Its place is free again.
+            // The place of the former hub is free again.
             let next = try await stage.hub()
             await next.stop()
         }

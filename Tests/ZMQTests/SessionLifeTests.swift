@@ -99,7 +99,7 @@ extension ZMQTests {
             try await expect(.unavailable, from: "joining without the stream's echo") {
                 _ = try await stage.client { $0.openTimeout = .milliseconds(500) }
             }
-            // Its hello may have been answered only after it had given up.
+            // The client's hello may have been answered only after the client had given up.
             try await eventually("no session of it is left") {
                 try await client.sessions().map(\.id) == [client.session.id]
             }

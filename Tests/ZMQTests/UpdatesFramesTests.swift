@@ -9,7 +9,7 @@ internal import Testing
 
 extension ZMQTests {
     /// The number of frames for updates: each wakes all clients.
-    @Suite("Frames of news")
+    @Suite("Frames of updates")
     struct UpdatesFramesTests {
         /// The number of requests that arrive together, and their size.
         struct Burst: CustomTestStringConvertible {

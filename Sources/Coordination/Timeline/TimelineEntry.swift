@@ -12,11 +12,11 @@ public struct TimelineEntry: Hashable, Sendable {
     public var kind: Kind
     /// The participant that caused the event and wrote the entry.
     public var participant: SessionID
-    /// Its process.
+    /// The process of the session.
     public var pid: Int32
-    /// Its role.
+    /// The role of the session.
     public var role: SessionRole
-    /// Its name for people.
+    /// The name of the session, for people.
     public var name: String
     /// The epoch of the participant's own ownership; nil when it has none.
     ///
@@ -210,7 +210,7 @@ extension PreviousOwnership {
 
 /// The ownership before an acquisition, as the new owner knew it.
 public struct PreviousOwnership: Hashable, Sendable {
-    /// Its epoch.
+    /// The epoch of the ownership.
     public let epoch: Revision
     /// How it ended.
     public let end: OwnershipEndReason
@@ -226,9 +226,9 @@ public struct PreviousOwnership: Hashable, Sendable {
 ///
 /// Source: contract C5.
 public enum OwnershipEndReason: UInt8, Hashable, Sendable, CaseIterable {
-    /// Its holder released it.
+    /// The holder released the ownership.
     case released = 1
-    /// Its holder's session ended: closed, killed, or a restart of the machine.
+    /// The session of the holder ended: closed, killed, or a restart of the machine.
     case sessionEnded = 2
     /// A take-over: a challenge was left unanswered (C6).
     case unanswered = 3

@@ -24,7 +24,7 @@ package final class Peer: Sendable {
         self.note = note
     }
 
-    /// Its error output goes to the output of the test as well.
+    /// The error output of the process goes to the output of the test as well.
     deinit {
         try? OpenFile.standardError().writeStream(Array(process.errorText(upTo: 1 << 20).utf8))
     }

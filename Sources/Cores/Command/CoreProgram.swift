@@ -113,7 +113,7 @@ final class CoreProgram: Sendable {
     let changed = AsyncEvent()
     let ended = Promise<Void>()
 
-    /// Its process number.
+    /// The process number of the program.
     var pid: Int32 { program.pid }
 
     private init(

@@ -90,7 +90,7 @@ package enum FormerCommand {
 
     private enum Outcome {
         case gone
-        /// Its sharedcore lives.
+        /// The `sharedcore exclusive` that started the command lives.
         case owned
         /// The process is not visible in this container or namespace, but may run.
         case unseen

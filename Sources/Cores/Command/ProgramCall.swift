@@ -71,7 +71,7 @@ struct Parameters {
         }
     }
 
-    /// One of some words.
+    /// Returns the value that a word of the table names.
     func word<Value>(_ name: String, of words: KeyValuePairs<String, Value>) throws(Refusal) -> Value {
         guard let value = try optionalWord(name, of: words) else {
             throw .wrongParameters(Self.needed(name, words))

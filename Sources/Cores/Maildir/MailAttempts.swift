@@ -51,7 +51,7 @@ struct MailAttempts {
     mutating func load(
         standing arrivals: Maildir.Arrivals, marks: [Maildir.LeftMark]
     ) async throws(SharedCoreError) {
-        // It may be tried again.
+        // The caller may have called this before, and repeats it after an error.
         counts = [:]
         let standing = Set(arrivals.messages.map(Self.part))
         var changes = Transaction()

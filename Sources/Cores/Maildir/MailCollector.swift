@@ -136,7 +136,7 @@ struct MailCollector {
         await watching.value
     }
 
-    /// One round over the folder.
+    /// Collects the messages of the folder once.
     private mutating func collect() async throws -> Outcome {
         let look: MailSource.Look
         do throws(SystemCallError) {

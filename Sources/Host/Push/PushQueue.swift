@@ -349,7 +349,7 @@ final class PushRoom: Sendable {
         }
     }
 
-    /// One has gone.
+    /// Records that a push of this size has left the queue.
     func free(_ byteCount: Int) {
         state.withLock { state in
             state.use.count -= 1

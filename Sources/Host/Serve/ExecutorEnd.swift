@@ -3,7 +3,7 @@ internal import ProgramOutput
 
 /// How an Executor ended.
 struct ExecutorEnd: Hashable, Sendable {
-    /// Its exit status, or 128 and the number of the signal that ended it.
+    /// The exit status of the Executor, or 128 and the number of the signal that ended it.
     let status: Int32
     /// Why the Executor was told to end; nil if it was not.
     let warning: BudgetReason?

@@ -1,6 +1,6 @@
 /// A program to start as an Executor.
 struct ExecutorInvocation: Hashable, Sendable {
-    /// Its absolute path.
+    /// The absolute path of the program.
     let path: String
     let arguments: [String]
     /// The variables of its environment that are added to this process's, or differ from them.

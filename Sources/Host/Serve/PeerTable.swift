@@ -22,13 +22,13 @@ struct PeerTable {
     }
 
     private enum Stage {
-        /// Its request is not complete.
+        /// The request of the peer is not complete.
         case asking
-        /// Its request is being answered.
+        /// The request of the peer is being answered.
         case answering
         /// The answer is complete; only its unsent bytes remain to be sent.
         case leaving
-        /// Its answer is a stream, which lasts until the peer has disconnected.
+        /// The answer to the peer is a stream, which lasts until the peer has disconnected.
         case streaming
     }
 

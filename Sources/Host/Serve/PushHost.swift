@@ -354,7 +354,7 @@ actor PushHost {
                 toldTrouble = nil
                 return true
             } catch {
-                // Another hand has it by now.
+                // Another process has the push by now.
                 if error.code == .guardFailed { return false }
                 await note(error, at: problem)
                 if failure != nil { return false }

@@ -4,15 +4,15 @@ internal import CoreAPITesting
 /// The fault of one Executor.
 enum SoakFault: Hashable, Sendable {
     case spared
-    /// It kills itself inside of a write.
+    /// The Executor kills itself inside of a write.
     case dies(writingAt: String, occurrence: Int)
-    /// Its core kills itself before it acknowledges to the server.
+    /// The core of the Executor kills its process before it acknowledges to the server.
     case diesBeforeAcknowledging
-    /// It kills itself while it reads a message, or after it has counted that another process ended while reading it.
+    /// The Executor kills itself while it reads a message, or after it has counted that another process ended while reading it.
     case diesReading(at: String)
-    /// It is killed after this number of milliseconds, at any point of its work.
+    /// The Executor is killed after this number of milliseconds, at any point of its work.
     case killed(after: Int)
-    /// It is frozen after a number of milliseconds, for a number of milliseconds.
+    /// The Executor is frozen after a number of milliseconds, for a number of milliseconds.
     case frozen(after: Int, for: Int)
 
     /// The fail points inside of a write, before and after its record is part of the order.

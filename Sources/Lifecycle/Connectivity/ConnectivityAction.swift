@@ -149,7 +149,7 @@ public enum ConnectivityEvent: Hashable, Sendable {
     case killedOrRebooted(finds: Connectivity)
     /// A call of the application has media from now on.
     case activeCallBegan
-    /// One of these calls is over.
+    /// An active call is over.
     case activeCallEnded
     /// The time of a wake is over, as reported by the enforcing process. The machine checks the time itself, too.
     case budgetOver

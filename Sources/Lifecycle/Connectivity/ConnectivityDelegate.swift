@@ -40,7 +40,7 @@ public enum ConnectivityActionResult: Hashable, Sendable {
 public enum CoreOwnership: String, CaseIterable, Hashable, Sendable {
     /// The application has it, or may acquire it.
     case held
-    /// Another process, its holder, has it for the application, which sleeps.
+    /// The holder, another process, has the ownership for the application, which sleeps.
     case resting
     /// The application gave it up for a sleep, without a holder.
     case givenUp

@@ -28,7 +28,7 @@ public struct TransitionTable: Hashable, Sendable {
 ///
 /// Source: contract P2.
 public struct TransitionRow: Hashable, Sendable {
-    /// Its number.
+    /// The number of the transition.
     public var number: TransitionNumber
     /// The events of the row; two for a cellular call, which begins and ends.
     public var events: [ConnectivityEvent.Kind]

@@ -4,7 +4,7 @@
 public enum BackgroundPreparation: Hashable, Sendable {
     /// All registrations survive it.
     case ready
-    /// Some do not, or this could not be determined.
+    /// Some registrations do not survive the interval, or this could not be determined.
     case notReady([BackgroundBlocker])
 
     /// True if the application may sleep.

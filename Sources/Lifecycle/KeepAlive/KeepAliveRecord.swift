@@ -8,9 +8,9 @@ public import CoreAPI
 public struct KeepAliveRecord: Hashable, Sendable {
     /// A handler.
     public struct Handler: Hashable, Sendable {
-        /// Its name.
+        /// The name of the handler.
         public var name: String
-        /// Its interval, in nanoseconds.
+        /// The interval of the handler, in nanoseconds.
         public var interval: Int64
         /// The start of its first window, in nanoseconds since the machine started; may be negative.
         public var origin: Int64
@@ -20,7 +20,7 @@ public struct KeepAliveRecord: Hashable, Sendable {
 
     /// A registration. Times are nanoseconds since the machine started.
     public struct Registration: Hashable, Sendable {
-        /// Its name.
+        /// The name of the registration.
         public var name: String
         /// The time that it is valid when it is fresh, in nanoseconds.
         public var lifetime: Int64

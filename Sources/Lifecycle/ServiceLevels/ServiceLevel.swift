@@ -81,7 +81,7 @@ public struct ServiceConditions: Hashable, Sendable {
 ///
 /// Source: contract P2.
 public enum ApplicationState: String, CaseIterable, Hashable, Sendable, Codable {
-    /// It is in front of its user.
+    /// The application is in front of its user.
     case foreground
     /// The application runs, but is not in the foreground.
     case background

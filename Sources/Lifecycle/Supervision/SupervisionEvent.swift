@@ -44,7 +44,7 @@ package enum SupervisionEvent: Hashable, Sendable {
 package enum MainProcessEnd: Hashable, Sendable {
     case exited(status: Int32)
     case killed(signal: Int32)
-    /// It could not be started at all.
+    /// Main could not be started at all.
     case notStarted
     /// Main was the child of a keeper that has ended, so its exit status is unknown.
     case unseen
@@ -79,10 +79,10 @@ package enum SupervisionDirective: Hashable, Sendable {
 
 /// The reason why a Main was killed.
 package enum KillReason: String, Hashable, Sendable {
-    /// It used up the budget of a wake (contract P6).
+    /// Main used up the budget of a wake (contract P6).
     case budget
-    /// It did not report that it is alive.
+    /// Main did not report that it is alive.
     case watchdog
-    /// It was asked to end and did not.
+    /// Main was asked to end and did not.
     case stop
 }

@@ -153,13 +153,13 @@ package enum SupervisionState: Hashable, Sendable {
 
 /// The presence of a running Main, as it has reported it.
 package enum MainPresence: Hashable, Sendable {
-    /// It has no connection to its keeper.
+    /// Main has no connection to its keeper.
     case silent
-    /// It is in use.
+    /// Main is in use.
     case awake
-    /// It waits for a wake.
+    /// Main waits for a wake.
     case asleep
-    /// It was woken by data or by its holder, or started for data, and may run until the limit.
+    /// Main was woken by data or by its holder, or started for data, and may run until the limit.
     case woken(warnAt: BootInstant?, limit: BootInstant)
 }
 

@@ -101,7 +101,7 @@ public struct SendReceipt: Hashable, Sendable {
 
 /// The outcome of a send under a name.
 public enum SendResult: Hashable, Sendable {
-    /// It is in the queue.
+    /// The message is in the queue.
     case sent(SendReceipt)
     /// A message of the same name is in the queue, or was acknowledged and is still remembered. Nothing was stored.
     case duplicate

@@ -76,7 +76,7 @@ package enum FileKind: Hashable, Sendable {
         self.init(mode_t(type) << 12)
     }
 
-    /// Its name in messages.
+    /// The name of the kind in messages.
     package var text: String {
         switch self {
         case .regular: "a regular file"
@@ -191,11 +191,11 @@ package enum FileAttribute {
 extension FileStatus {
     /// An objection to a file that only certain users may have written, or read.
     package enum Objection: Hashable, Sendable {
-        /// It is a FIFO, a device, a directory or a socket.
+        /// The file is a FIFO, a device, a directory or a socket.
         case notRegular
-        /// It belongs to another user.
+        /// The file belongs to another user.
         case foreign(owner: UInt32)
-        /// Its mode gives others permissions that they may not have.
+        /// The mode of the file gives others permissions that they may not have.
         case open(permissions: UInt32)
     }
 

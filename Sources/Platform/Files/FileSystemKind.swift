@@ -47,7 +47,7 @@ package struct FileSystemKind: Hashable, Sendable {
         0x1983_0326: "BeeGFS",
     ]
 
-    /// The same for those with the number of FUSE, by their type in the mount table.
+    /// The types of file systems with the number of FUSE that other machines share, as the mount table names them.
     private static let remoteMounts: Set<String> = [
         "virtiofs", "fuse.sshfs", "fuse.glusterfs", "fuse.ceph", "fuse.ceph-fuse", "fuse.cephfs", "fuse.s3fs",
         "fuse.rclone",
@@ -101,7 +101,7 @@ package struct FileSystemKind: Hashable, Sendable {
 }
 
 extension FileSystemKind: CustomStringConvertible {
-    /// Its name, or its number if the name is not known.
+    /// The name of the file system, or its number if the name is not known.
     package var description: String {
         mountType ?? Self.local[rawValue] ?? Self.remote[rawValue] ?? Self.others[rawValue]
             ?? "a file system of type 0x" + String(rawValue, radix: 16)
@@ -135,7 +135,7 @@ extension Directory {
         var status = statvfs()
         _ = try SystemCall.run("fstatvfs", at: path) { fstatvfs(descriptor, &status) }
         let (count, isMore) = UInt(status.f_bavail).multipliedReportingOverflow(by: UInt(status.f_frsize))
-        // Some file systems do not know, and report all ones. The result can be added to without overflow.
+        // Some file systems do not know the number, and report all ones. The result is small enough for a sum without overflow.
         return isMore ? Int.max / 2 : min(Int(clamping: count), Int.max / 2)
     }
 }

@@ -2,7 +2,7 @@ internal import CoreAPI
 
 /// A program that this process has started with its own streams and in its own process group, and waits for.
 package final class AttendedProgram: Sendable {
-    /// Its process number.
+    /// The process number of the program.
     package var pid: Int32 { program.pid }
     private let program: StartedProgram
     private let status = Promise<Int32>()

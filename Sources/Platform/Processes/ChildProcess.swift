@@ -125,7 +125,7 @@ package final class ChildProcess: Sendable {
 
     package var pid: Int32 { content.program.pid }
 
-    /// Its number and its start time, which no other process has.
+    /// The number and the start time of the process, which no other process has.
     package var identity: ProcessIdentity { content.process.identity }
 
     // MARK: - Lines
@@ -311,7 +311,7 @@ package final class ChildProcess: Sendable {
     }
 
     private static func reap(_ program: StartedProgram, _ state: inout State) {
-        // It cannot fail: the process is a child that nothing else waits for.
+        // `reap` cannot fail: the process is a child that no other code waits for.
         if state.end == nil { state.end = (try? program.reap()) ?? .killed(by: SIGKILL) }
     }
 

@@ -4,7 +4,7 @@ package enum Defect: BackendDefect {
 
     /// A record is published even if the commit word has changed since.
     case blindPublication
-    /// Others wait without limit for a writer that is frozen under the lock.
+    /// Other processes wait without limit for a writer that is frozen under the lock.
     case endlessTimeout
     /// A writer that is passed over repeatedly does not show that it runs (its tick).
     case silentWriter

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// Calls by which a process changes or reads its own state.
 package enum OwnProcess {
-    /// Its number.
+    /// The number of this process.
     package static var pid: Int32 { getpid() }
 
     /// The real user, even if the process acts as another one.

@@ -109,7 +109,7 @@ package final class ProcessHandle: Sendable {
 
 /// A signal.
 package struct ProcessSignal: RawRepresentable, Hashable, Sendable {
-    /// Its number.
+    /// The number of the signal.
     package let rawValue: Int32
 
     package init(rawValue: Int32) {
@@ -144,8 +144,8 @@ package struct ProcessSignal: RawRepresentable, Hashable, Sendable {
 
 /// The reason why a process could not be opened.
 package enum ProcessUnreachable: Error, Hashable, Sendable {
-    /// It has ended; its number may belong to another process by now.
+    /// The process has ended; its number may belong to another process by now.
     case dead
-    /// It cannot be seen from here.
+    /// The process cannot be seen from here.
     case unknown(SystemCallError)
 }

@@ -129,11 +129,11 @@ extension ProcessIdentity {
 
 /// The state of a process, as far as it can be seen.
 public enum ProcessLiveness: Hashable, Sendable {
-    /// It runs or is stopped.
+    /// The process runs or is stopped.
     case alive
-    /// It has ended, even if its parent has not reaped it yet.
+    /// The process has ended, even if its parent has not reaped it yet.
     case dead
-    /// It cannot be seen from here.
+    /// The process cannot be seen from here.
     case unknown
 }
 

@@ -4,9 +4,9 @@ internal import Glibc
 
 /// A program that this process has started and waits for.
 package struct StartedProgram: Sendable {
-    /// Its process, opened with its start: also one that has ended and was reaped since.
+    /// The process of the program, opened with its start. It stays valid after the process has ended and was reaped.
     package let handle: ProcessHandle
-    /// Its process number, which belongs to this program until it was reaped.
+    /// The process number of the program, which belongs to this program until it was reaped.
     package var pid: Int32 { handle.identity.pid }
 
     /// The time that a start waits for a child to run its program.
@@ -76,7 +76,7 @@ package struct StartedProgram: Sendable {
     ) throws(SystemCallError) -> ProcessHandle {
         let (handle, report) = try fork(path, words, pairs, streams, directory: directory, options)
         guard let failure = failure(in: report) else { return handle }
-        // It is about to end, unless it is stopped.
+        // The program is about to end, unless it is stopped.
         _ = try? handle.signal(.kill)
         let pid = handle.identity.pid
         // If SIGCHLD is ignored the kernel reaps the child, and reports that there is none.

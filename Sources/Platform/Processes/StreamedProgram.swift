@@ -14,9 +14,9 @@ package final class StreamedProgram: Sendable {
 
         /// The program has printed something, or closed its output.
         package static let output = Interest(rawValue: 1)
-        /// The same of its standard error.
+        /// The same of the program's standard error.
         package static let errors = Interest(rawValue: 2)
-        /// It has closed its input.
+        /// The program has closed its standard input.
         package static let closedInput = Interest(rawValue: 4)
         /// There is room in its input.
         package static let input = Interest(rawValue: 8)
@@ -28,7 +28,7 @@ package final class StreamedProgram: Sendable {
     private let output: OpenFile
     private let errors: OpenFile
 
-    /// Its process number.
+    /// The process number of the program.
     package var pid: Int32 { program.pid }
 
     /// Starts a program in the working directory of this process.
@@ -143,7 +143,7 @@ package final class StreamedProgram: Sendable {
     package func reap() -> ProgramEnd {
         // Before it is reaped, while the id still means its group.
         program.endGroup()
-        // It can fail only where this process ignores SIGCHLD, so that the system has waited for it.
+        // `reap` can fail only where this process ignores SIGCHLD, so that the system has waited for the program.
         return (try? program.reap()) ?? .exited(StartedProgram.unknownStatus)
     }
 }

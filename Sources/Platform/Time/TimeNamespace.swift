@@ -8,7 +8,7 @@ internal import Glibc
 package struct TimeNamespace: Hashable, Sendable {
     /// The offset of the clock from that of the machine, in nanoseconds; may be negative.
     let offset: Int64
-    /// The same in the clock ticks of processes' start times.
+    /// The offset in the clock ticks in which the system gives the start times of processes.
     var ticks: Int64 { offset / Self.tick }
 
     /// The length of a tick: USER_HZ is 100 on every architecture that Swift runs on.

@@ -14,7 +14,7 @@ enum FaultScenarios {
     /// Something that the program does while the faults strike.
     private struct Operation: Sendable {
         let name: String
-        /// Its part of the time.
+        /// The operation's part of the time.
         let weight: Int
         /// Makes the state before it.
         let prepare: @Sendable (Attempt) async throws -> Void
@@ -71,7 +71,7 @@ enum FaultScenarios {
         $0.pairCount = nil
     }
 
-    /// The writer before stands still inside its commit, so that the order goes on in a new journal.
+    /// A journal is replaced: an earlier writer is stopped inside its commit, so that the order goes on in a new one.
     private static let roll = Operation(name: "roll", weight: 2) { attempt in
         try await putTwo(attempt)
     } run: { attempt, strace in
@@ -289,7 +289,7 @@ enum FaultScenarios {
                 problem = error
             }
             var count = 0
-            // Another of its threads may come to such a call later.
+            // Another thread of the process may come to such a call later.
             try await eventually("the process goes on and ends", timeout: .seconds(90)) {
                 let threads = SystemCalls.stoppedThreads(trace: trace)
                 if let thread = threads.last, threads.count > count {

@@ -95,7 +95,7 @@ enum NamespaceScenarios {
                 ["exclusive", "--role", "main", "--", "true"],
                 through: inside + ["sh", "-c", begin + #"sleep 1000 & "# + note + #"stranger""# + visit, place])
             defer { for process in [owner, stranger] { process.signal(.kill) } }
-            // Both are at the gate by then, or the round shows it and is repeated.
+            // Both processes are at the gate by then. If not, the round shows that and is repeated.
             try await Task.sleep(for: .milliseconds(100))
             try await attempt.tool("touch", place + "/go")
             let starts = ["owner", "stranger"].map { name in { Attempt.text(ofFile: "\(place)/\(name)") } }

@@ -57,7 +57,7 @@ enum ReplacementScenarios {
         let first = try await attempt.own("main")
         let watcher = try attempt.start(["store", "watch"])
         try await attempt.put("after", number: 1, byteCount: 20_000)
-        // Others write meanwhile. Values that they have written to removed files are lost.
+        // Other processes write meanwhile. Values that they have written to removed files are lost.
         let writer = try attempt.start(
             [], through: ["sh", "-c", #"for n in $(seq 100); do "$@" store put load $n; done >&2 2>/dev/null"#, "sh"])
         try await eventually("a writer has begun") { writer.ended != nil || attempt.names.count > 1 }
@@ -98,7 +98,7 @@ enum ReplacementScenarios {
     /// Without `sessions` the group is damaged, or restored; it is never a new one beside the old.
     private static func withoutSessions(_ attempt: Attempt) async throws {
         try await attempt.put("before", number: 1)
-        // Its first journal was removed, so that a new group would find the name free.
+        // The first journal of the group was removed, so that a new group would find the name free.
         var number: UInt64 = 0
         while attempt.names.contains("journal-1"), number < 100 {
             number += 1

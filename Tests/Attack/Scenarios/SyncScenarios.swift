@@ -110,7 +110,7 @@ enum SyncScenarios {
         try demandGoingOn("a commit")
         try await attempt.demand("exclusive", "--role", "main", "--", "true")
         try demandGoingOn("a hand-over")
-        // Its session's end is recorded by the next participant.
+        // The next participant records the end of the owner's session.
         if owner.ended == nil { try await attempt.kill(owner) }
         try await attempt.demand("status")
         try demandGoingOn("the end of a participant")

@@ -178,7 +178,7 @@ struct BatonReachTests {
             let open = try await Activity.current(in: received.group)
             return (try #require(open.first), received.clock)
         }
-        // It began an hour before, and the baton's time lasts 10 s.
+        // The activity began an hour before, and the baton's time lasts 10 s.
         let (afar, clock) = try await activity(of: Self.afar)
         #expect(afar.begun == clock.now())
         #expect(afar.kind.bound == .seconds(3 * 3600 - 10))

@@ -217,7 +217,7 @@ struct BatonScenarios {
         }
         try await main.core.value?.open.value?.end(.hungUp)
         #expect(try await calls().map(\.state) == [.ended(.hungUp)])
-        // It counts once.
+        // The call counts once.
         #expect(try await observer().list(CallKey.records).entries.count == 1)
         #expect(try await observer().get(OwnershipKey.baton) == nil)
         for entry in try await observer().list(".sharedcore").entries {
@@ -269,7 +269,7 @@ struct BatonScenarios {
         let start = Task { try await main.participant.start() }
         try await eventually("Main has asked") { try await told().contains { $0.kind == .asked } }
         let call = try #require(executor.core.value?.open.value)
-        // It moves from now on, and Main waits no more.
+        // The call moves from now on, and Main waits no more.
         try await call.setMoves("test/1")
         try await start.value
         try await untilNoted("executor hears applied")
@@ -481,7 +481,7 @@ struct BatonScenarios {
         try await untilNoted("main got 21 bytes")
         executor.process.kill()
         main.process.kill()
-        // Its keeper belongs to this process and would answer: another record has none.
+        // The keeper belongs to this process and would answer. So let the record name a keeper that does not exist.
         let store = try await observer()
         let entry = try #require(try await store.get(OwnershipKey.baton))
         var record = BatonRecord(bytes: entry.value)

@@ -267,7 +267,7 @@ struct CallScenarios {
         let key = try await former.leave(.answer, for: call, by: window)
         var taken = try await call.commands().makeAsyncIterator()
         #expect(try await taken.next()?.command == .answer)
-        // It begins the same call, and at the same time.
+        // The next core begins the same call, at the same time.
         let core = try await former.next()
         var commands = try await core.begin("ring").commands().makeAsyncIterator()
         let sent = Task { try await Calls(window).send(.decline, to: call.id, within: .seconds(600)) }

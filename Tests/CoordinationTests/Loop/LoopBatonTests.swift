@@ -50,7 +50,7 @@ struct LoopBatonTests {
         #expect(given.bytes == Array("main".utf8))
         let before = calls.value
         #expect(before.last == "handOver")
-        // It would be called for this at once, again and again.
+        // The loop would call its handler for this byte at once, again and again.
         try pipe.input.writeStream([1])
         let ended = Task { await core.batonEnded(.applied) }
         await ended.value

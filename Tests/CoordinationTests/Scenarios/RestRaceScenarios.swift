@@ -123,7 +123,7 @@ struct RestRaceScenarios {
         var script = ScriptedCore.Script()
         script.onRest = { _ in
             calls.update { $0.append("rest") }
-            // It ignores cancellation.
+            // The core ignores cancellation.
             await quiet.pass()
             calls.update { $0.append("quiet") }
         }

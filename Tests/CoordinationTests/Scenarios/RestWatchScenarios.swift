@@ -116,7 +116,7 @@ struct RestWatchScenarios {
             }
         }
         try await main.rest()
-        // Its first event shows the group as it is now: without the request that comes.
+        // The first event of this watch shows the group as it is now: without the request that comes.
         let behind = try await group.watch([OwnershipKey.path], from: .snapshot)
         held.update { $0 = behind }
         let second = try await world.main("second")

@@ -455,7 +455,7 @@ struct SilentStoreScenarios {
             isOver.update { $0 = true }
         }
 
-        // Its budget, the bound and a little.
+        // The Executor's budget, the bound of its stop, and a little more.
         let limit = clock.now().advanced(by: .seconds(26))
         while !isOver.value, clock.now() < limit {
             clock.advance(by: .milliseconds(50))

@@ -9,11 +9,11 @@ import TestSupport
 struct ScriptedCore: Core {
     /// The behaviour of a core beyond fetching and delivering messages.
     struct Script: Sendable {
-        /// Its start waits for this.
+        /// The start of the core waits for this.
         var start: Promise<Void>?
         /// Thrown by its start.
         var failure: CoreFailure?
-        /// Its stop waits for this.
+        /// The stop of the core waits for this.
         var stop: Promise<Void>?
         /// Called with the request to stop.
         var onStop: (@Sendable (StopRequest) -> Void)?
@@ -21,7 +21,7 @@ struct ScriptedCore: Core {
         var stopping: (@Sendable () async -> Void)?
         /// The core waits for this promise before it fetches.
         var fetch: Promise<Void>?
-        /// It waits for this between the commit of a message and the acknowledgement to the server.
+        /// The core waits for this between the commit of a message and the acknowledgement to the server.
         var acknowledge: Promise<Void>?
         /// Called with each context in which a core has started.
         var onStart: (@Sendable (CoreContext) async throws -> Void)?

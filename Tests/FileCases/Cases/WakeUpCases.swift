@@ -18,7 +18,7 @@ enum WakeUpCases {
                 let peer = try await context.start(arming: place.failPoints)
                 try await peer.tell("open \(group.address) silent")
                 for count in 1...20 as ClosedRange<UInt64> {
-                    // It sleeps for other channels each time.
+                    // The peer sleeps for other channels each time.
                     if count == 16 { try await peer.tell("forget \(12 * place.namesAtOnce)") }
                     for number in 0..<place.namesAtOnce { try await peer.tell("observe news-\(count)-\(number)") }
                     try expect(try await peer.tell("wakeUp"), is: "sharedMemory", "how it is woken")

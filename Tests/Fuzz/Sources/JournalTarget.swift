@@ -59,7 +59,7 @@ enum JournalTarget {
     private static func read(_ file: OpenFile, continues: Bool) throws {
         let journal = try Journal(file, isReadOnly: true, versions: JournalHeader.salvagedVersions)
         let limits = Limits()
-        // The same file serves once as the next journal.
+        // Returns the same file as the next journal, once.
         func next() -> (UInt64) -> Journal? {
             var isLast = !continues
             return { _ in

@@ -62,7 +62,7 @@ extension KeeperTests {
             #expect(fail(at: 1) == .zero)
             #expect(machine.failures(at: at(1)) == 1 && machine.failures(at: at(60.9)) == 1)
             #expect(machine.failures(at: at(61)) == 0)
-            // Its next failure is the first again.
+            // The next failure of this Main counts as its first again.
             #expect(fail(at: 62) == .zero)
             #expect(machine.failures(at: at(62)) == 1)
         }

@@ -18,7 +18,7 @@ struct QueueFixture {
         try await space.open("group")
     }
 
-    /// One more participant's view of the queue.
+    /// Returns the queue as one more participant sees it.
     func mailbox(_ options: QueueOptions = QueueOptions()) async throws -> QueueMailbox {
         try QueueMailbox(await open(), path: "box", options: options)
     }

@@ -91,7 +91,7 @@ struct ArrivalTests {
         try await withCore(on: maildir, inbox: inbox) {
             var copy: OpenFile? = try OpenFile(path: maildir.path + "/tmp/linked", .createNew)
             #expect(link(maildir.path + "/tmp/linked", maildir.path + "/new/linked") == 0)
-            // One after the other, so that in the end the core has received every signal and waits.
+            // The messages come one after the other, so that in the end the core has received every signal and waits.
             for number in 1...5 {
                 try maildir.deliver(id: "other\(number)")
                 try await eventually("the other is taken") { maildir.names("cur").count == number }

@@ -106,7 +106,7 @@ struct KindTests {
         let plain = try await desk.read(MailSample.head + "\nTea\n")
         #expect(plain.content.time == nil && plain.content.contentType == nil)
         #expect(try await desk.read(MailSample.head + "Date: at noon\n\nTea\n").content.time == nil)
-        // One that is too long for the inbox hinders no delivery.
+        // A content type that is too long for the inbox does not prevent the delivery.
         let long = "text/" + String(repeating: "x", count: 300)
         let message = try await desk.read(MailSample.head + "Content-Type: \(long)\n\nTea\n")
         #expect(message.content.text == "Tea" && message.content.contentType == nil)

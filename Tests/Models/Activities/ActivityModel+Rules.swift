@@ -97,7 +97,7 @@ extension ActivityModel {
             }
             if state[party].seenRequest == .none { findings.reaches("the policy stopped a core at its bound") }
         case .handover, .insisted:
-            // One that was removed since may have made room for an activity.
+            // A request that was removed since may have let an activity begin.
             guard state[party].isSeenRequestCurrent else { return }
             if reason == .insisted {
                 if state.request != .insisting { findings.breaks("C18", "no Main insists") }

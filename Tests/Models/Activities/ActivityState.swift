@@ -2,7 +2,7 @@
 struct ActivityState: Hashable {
     enum Party: UInt8, CaseIterable, CustomStringConvertible {
         case main, executor, secondExecutor
-        /// It takes over, and may insist.
+        /// The second Main, which takes over and may insist.
         case secondMain
 
         var isMain: Bool { self == .main || self == .secondMain }
@@ -19,7 +19,7 @@ struct ActivityState: Hashable {
 
     enum Life: UInt8 {
         case running, frozen
-        /// Its end is not recorded yet.
+        /// The process has ended, and the end is not recorded yet.
         case dead
     }
 
@@ -27,7 +27,7 @@ struct ActivityState: Hashable {
 
     enum Core: UInt8 {
         case none, running, stopping
-        /// It was told to stop, and does not stop.
+        /// The core was told to stop, and does not stop.
         case stuck
     }
 
@@ -46,7 +46,7 @@ struct ActivityState: Hashable {
 
         /// The revision of the owner's entry, or its absence.
         static let owner = Keys(rawValue: 1)
-        /// Its creation revision.
+        /// The creation revision of the owner's entry.
         static let epoch = Keys(rawValue: 2)
         static let handover = Keys(rawValue: 4)
         static let challenge = Keys(rawValue: 8)

@@ -96,7 +96,7 @@ extension BatonModel {
         let me = state[number]
         switch me.phase {
         case .active where state.asker != 0 && state.owns(number) && state.offersLeft > 0: steps.append(.quiet(number))
-        // It has one baton at a time: that of an earlier offer, which it has applied itself, is closed first.
+        // A participant has one baton at a time: that of an earlier offer, which it has applied itself, is closed first.
         case .quiet where me.awaits == 0 || lacks == .oneAtATime:
             steps.append(lacks == .depositFirst ? .offer(number) : .deposit(number))
         case .depositing:
@@ -105,7 +105,7 @@ extension BatonModel {
             if state.hostLife == .dead || isOver { steps.append(.keepTimedOut(number)) }
         case .offering:
             steps.append(lacks == .oneCommit && state.owns(number) ? .release(number) : .offer(number))
-        // It owns again before the call is lost, if no Main waits.
+        // The participant owns again before the call is lost, if no Main waits.
         case .released where state.offered == me.awaits && me.awaits != 0 && lacks != .ownsAgain:
             addStepsToOwn(number, in: state, to: &steps)
         default: break

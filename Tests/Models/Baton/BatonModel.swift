@@ -6,7 +6,7 @@
 struct BatonModel: Model {
     typealias State = BatonState
 
-    /// One thing that happens.
+    /// A step of the model: an event, or an action of a participant.
     enum Step: Hashable {
         case ask(Int)
         case quiet(Int)
@@ -17,7 +17,7 @@ struct BatonModel: Model {
         case acquire(Int), supersede(Int), removeRequest(Int)
         case look(Int)
         case fetch(Int), fetchFailed(Int), refuse(Int)
-        /// Its core fails before it has used the baton, so it releases.
+        /// The participant's core fails before it has used the baton, so the participant releases.
         case giveBack(Int)
         case fail(Int), endLost(Int)
         case apply(Int)
@@ -227,7 +227,7 @@ extension BatonModel {
         }
     }
 
-    /// It does not own any more.
+    /// Ends the ownership of a participant.
     private func lose(_ me: inout BatonState.Participant, _ number: Int) {
         if me.phase == .active || me.phase == .applied { me.mustHangUp = true }
         me.sends = false

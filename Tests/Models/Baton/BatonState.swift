@@ -10,33 +10,33 @@ struct BatonState: Hashable {
 
     /// How far a participant is.
     enum Phase: UInt8 {
-        /// It has no goal.
+        /// The participant has no goal.
         case idle
-        /// It wants to own.
+        /// The participant wants to own.
         case seeking
-        /// Its core has the call.
+        /// The participant's core has the call.
         case active
-        /// Its core has stopped sending and has given the baton (step 2).
+        /// The participant's core has stopped sending and has given the baton (step 2).
         case quiet
         /// The host has been sent the duplicates (step 3).
         case depositing
-        /// It is about to commit the release with the record (step 4).
+        /// The participant is about to commit the release with the record (step 4).
         case offering
-        /// It has released.
+        /// The participant has released.
         case released
-        /// It has acquired, and has not checked for a baton (step 5).
+        /// The participant has acquired, and has not checked for a baton (step 5).
         case starting
-        /// It requests the duplicates (step 6).
+        /// The participant requests the duplicates (step 6).
         case fetching
-        /// It has the duplicates, and has sent nothing.
+        /// The participant has the duplicates, and has sent nothing.
         case prepared
-        /// It cannot use the baton, and is about to record that.
+        /// The participant cannot use the baton, and is about to record that.
         case failing
-        /// It has no baton, and is about to end the calls of earlier ownerships.
+        /// The participant has no baton, and is about to end the calls of earlier ownerships.
         case endingLost
         /// The commit that gives it the call has succeeded (step 7), and it has sent nothing.
         case applied
-        /// Its core runs without the call.
+        /// The participant's core runs without the call.
         case running
         case dead
     }

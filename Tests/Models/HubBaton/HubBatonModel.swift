@@ -9,7 +9,7 @@
 struct HubBatonModel: Model {
     typealias State = HubBatonState
 
-    /// One thing that happens.
+    /// A step of the model: an event, or an action of a participant or the hub.
     enum Step: Hashable {
         case ask, quiet
         case keep, forge, hearKept, keepTimedOut
@@ -130,7 +130,7 @@ extension HubBatonModel {
             if state.owns(0) { state.owner = 0 }
             state.record = .offered
             (me.phase, me.awaits) = (.offered, true)
-            // Its requests go one after the other.
+            // A participant sends its requests one after the other.
             me.mail = .none
         case .hearOffer:
             (me.phase, me.epoch) = (.released, 0)
@@ -281,7 +281,7 @@ extension HubBatonModel {
             me.mustHangUp = false
             state.isHungUp = true
         default:
-            // Its session has ended: its core learns that the outcome of its baton is unknown.
+            // The session has ended: the core learns that the outcome of its baton is unknown.
             if me.awaits {
                 findings.reaches("unknown")
                 if lacks == .unknownIsQuiet { me.mustHangUp = true }
@@ -291,7 +291,7 @@ extension HubBatonModel {
         }
     }
 
-    /// It does not own any more.
+    /// Ends the ownership of a participant.
     private func lose(_ me: inout HubBatonState.Participant, _ number: Int) {
         if me.sends || [.keeping, .offering, .releasing, .applied].contains(me.phase) { me.mustHangUp = true }
         (me.sends, me.epoch, me.mail, me.hasBytes) = (false, 0, .none, me.awaits ? me.hasBytes : false)

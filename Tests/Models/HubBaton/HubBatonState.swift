@@ -5,48 +5,48 @@
 struct HubBatonState: Hashable {
     enum Life: UInt8 {
         case running, frozen
-        /// It runs, and can neither send to the hub nor receive from it.
+        /// The participant runs, and can neither send to the hub nor receive from it.
         case cutOff
         case dead
     }
 
     /// How far a participant is.
     enum Phase: UInt8 {
-        /// It has no goal.
+        /// The participant has no goal.
         case idle
-        /// It wants to own.
+        /// The participant wants to own.
         case seeking
-        /// Its core has the call.
+        /// The participant's core has the call.
         case active
-        /// Its core has stopped sending, and the baton is under way to the hub (steps 2 and 3).
+        /// The participant's core has stopped sending, and the baton is under way to the hub (steps 2 and 3).
         case keeping
-        /// It is about to commit the release with the record (step 4).
+        /// The participant is about to commit the release with the record (step 4).
         case offering
-        /// It is about to release without an offer, because the hub does not keep the baton.
+        /// The participant is about to release without an offer, because the hub does not keep the baton.
         case releasing
         /// The commit of the release is done, and the participant has not received the answer.
         case offered
-        /// It has released.
+        /// The participant has released.
         case released
-        /// It has acquired, and has not checked for a baton (step 5).
+        /// The participant has acquired, and has not checked for a baton (step 5).
         case starting
-        /// It requests the bytes from the hub (step 6).
+        /// The participant requests the bytes from the hub (step 6).
         case fetching
-        /// It has the bytes, and has sent nothing.
+        /// The participant has the bytes, and has sent nothing.
         case prepared
-        /// It cannot use the baton, and is about to record that.
+        /// The participant cannot use the baton, and is about to record that.
         case failing
-        /// It has no baton, and is about to end the calls of earlier ownerships.
+        /// The participant has no baton, and is about to end the calls of earlier ownerships.
         case endingLost
         /// The commit that gives it the call has succeeded (step 7), but it does not know that yet.
         case applying
-        /// It knows that the commit has succeeded, and has sent nothing.
+        /// The participant knows that the commit has succeeded, and has sent nothing.
         case applied
-        /// Its core runs without the call.
+        /// The participant's core runs without the call.
         case running
-        /// Its core has stopped because it was cut off, and it is about to release.
+        /// The participant's core has stopped because it was cut off, and it is about to release.
         case stopped
-        /// Its session has ended, or it is dead.
+        /// The participant's session has ended, or it is dead.
         case gone
     }
 
@@ -117,7 +117,7 @@ struct HubBatonState: Hashable {
     /// For how long the old owner's core has been quiet, by the time of the participants.
     var age: UInt8 = 0
 
-    // For the rules alone:
+    // Only the rules that are checked read the following:
     /// True if the hub was started anew since it kept the baton.
     var hasHubRestarted = false
     /// The number of times that the baton was applied.

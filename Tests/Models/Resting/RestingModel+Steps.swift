@@ -88,7 +88,7 @@ extension RestingModel {
             state[party].phase = .owning
             findings.reaches("an offer was refused")
         case .fallAsleep:
-            // It waits first, and reads then: the wake may have come before.
+            // The participant starts its wait first and reads then: the wake may have come before.
             state[party].phase = state.wake != .none && !lacks(.noLookBeforeSleep) ? .waking : .asleep
             state[party].slept = 0
             state[party].signals = 0
@@ -151,7 +151,7 @@ extension RestingModel {
     ) {
         switch commit {
         case .offer:
-            // It reads at once: as an owner it continues, otherwise it has lost the ownership.
+            // The participant reads at once: as an owner it continues, otherwise it has lost the ownership.
             state[party].phase = .owning
             state[party].core = state[party].isInForce ? .running : .quiet
         case .resume:

@@ -37,7 +37,7 @@ struct RestingModel: Model {
     static let pushBound: UInt8 = 7
     static let seekBound: UInt8 = 7
 
-    /// One more than can be lost.
+    /// One more signal than can be lost.
     static let mostSignals: UInt8 = 2
 
     let setting: RestingSetting

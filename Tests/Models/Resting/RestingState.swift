@@ -16,13 +16,13 @@ enum Party: UInt8, Hashable, CustomStringConvertible {
 
 /// The changes that a participant makes to the store, each in one guarded commit.
 enum Commit: UInt8, Hashable {
-    // Of each that waits for ownership, and of each owner.
+    // Commits of each participant that waits for ownership, and of each owner.
     case acquire, acquirePastRest, supersede, fence, ask, removeRequest, challenge, answer, release, startCore
-    // Of a Main that rests.
-    case offer, withdraw, resume, reacquire, letGo
     // Commits of a Main that rests.
+    case offer, withdraw, resume, reacquire, letGo
+    // Commits of the holder.
     case take, refuse, releaseOfDead, releaseOfSilent
-    // Of the holder, and of each that waits.
+    // Commits of the holder, and of each participant that waits.
     case wake, wakeAgain
 
     var words: String {
@@ -79,7 +79,7 @@ struct Participant: Hashable {
     }
 
     enum Phase: UInt8 {
-        /// It does not take part; the holder holds for a Main.
+        /// The participant does not take part; as the holder it holds for a Main.
         case away
         case seeking, owning
         /// A Main on its way to rest: it is about to offer, has offered, or rests.
@@ -90,7 +90,7 @@ struct Participant: Hashable {
 
     enum Core: UInt8 {
         case none, running
-        /// It does nothing, and is registered at its server.
+        /// The core does nothing, and stays registered at its server.
         case quiet
     }
 
@@ -151,7 +151,7 @@ struct RestingState: Hashable {
     enum Challenge: UInt8 { case none, open, answered }
     enum Push: UInt8 {
         case none
-        /// A host has it in hand, and has started no Executor yet.
+        /// A host has the push in hand, and has started no Executor yet.
         case inHand
         /// An Executor waits for its message.
         case awaited
@@ -208,7 +208,7 @@ struct RestingState: Hashable {
 enum RestingStep: Hashable, CustomStringConvertible {
     /// A participant reads the store and decides on a commit.
     case decide(Party, Commit)
-    /// It makes that commit.
+    /// The party makes that commit.
     case commit(Party, Commit)
     case move(Party, Move)
     /// A Main's application lets it rest; a Main at rest has data on a kept socket, its user or its keep-alive.

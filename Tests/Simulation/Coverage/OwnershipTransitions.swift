@@ -3,26 +3,26 @@ internal import CoreAPI
 
 /// The situation of an ownership machine before a step.
 enum Situation: UInt8 {
-    /// It does not own and has no goal to own.
+    /// The member does not own and has no goal to own.
     case idle
     case refused, resting
-    /// Its goal is to own, and no member owns; or a hand-over request of another member is pending.
+    /// The goal of the member is to own, and no member owns; or a hand-over request of another member is pending.
     case free, behindRequest
-    /// It waits for an owner.
+    /// The member waits for an owner.
     case behindExecutor, behindMain
-    /// It has sent the owner a request, or its own request is pending without an owner.
+    /// The member has sent the owner a request, or its own request is pending without an owner.
     case asking, askedNobody
     /// The deadline of its request has passed.
     case confirmed, killed, cannotKill
-    /// It owns, with the state of its core.
+    /// The member owns, with the state of its core.
     case owning, starting, running, stopping, ended, releasing
     /// A core of a lost ownership still runs.
     case fencedRunning, fencedStopping, fencedEnded
     /// An abandoned core, or a core of another ownership than the present one, still runs.
     case other
-    /// Its own rest is offered, is in force, or is in force although its holder has ended.
+    /// The rest of the member is offered, is in force, or is in force although its holder has ended.
     case offering, atRest, leftAtRest
-    /// It waits for a Main at rest, or for a Main at rest that has lost its holder.
+    /// The member waits for a Main at rest, or for a Main at rest that has lost its holder.
     case behindRest, behindLeftRest
     /// A holder without an ownership, with an offer, with a Main at rest, and with one that was woken.
     case holdingNothing, offered, holding, holdingWoken

@@ -7,22 +7,22 @@ internal import CoreAPI
 /// done all its present work; otherwise the order of events is free. A participant may freeze or die between any two
 /// events, so also between deciding on a commit and making it.
 struct Model {
-    /// One action.
+    /// An action of a member, or of its core.
     enum Action: Hashable {
         /// A participant reads the store and decides on a directive.
         case step(Int)
-        /// It carries out the directive.
+        /// The member carries out a directive of its machine.
         case carryOut(Int)
-        /// Its core makes the commit that precedes all of its own code.
+        /// The member's core makes the commit that precedes the core's own code.
         case announce(Int)
         case coreStopped(Int)
-        /// Its core begins an activity, or ends the open one.
+        /// The member's core begins an activity, or ends the open one.
         case begin(Int), end(Int)
-        /// Its core takes over the call of a baton, or records that it cannot.
+        /// The member's core takes over the call of a baton, or records that it cannot.
         case apply(Int), fail(Int)
-        /// Its goal is to own from now on, or no longer.
+        /// The member's goal is to own from now on, or no longer.
         case want(Int), leave(Int)
-        /// It stops waiting for activities.
+        /// The member stops waiting for activities.
         case insist(Int)
         /// The core of this Main was made quiet, and the Main wants to rest; or it wants to resume.
         case rest(Int), resume(Int)

@@ -53,7 +53,7 @@ extension Simulation {
         check(wasHeldUp || !isHeldUp, "C25: a call ceases to move, and a Main has asked that takes it")
         guard wasHeldUp, let asker = member(handover.session) else { return }
         if isHeldUp {
-            // It may hold the request up from now on: its Main waits for another activity already.
+            // The activity may hold the request up from now on: its Main waits for another activity already.
             heldUpAnew[owner.claim] = clock
             watchOver(handover)
         } else {

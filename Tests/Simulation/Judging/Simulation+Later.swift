@@ -114,7 +114,7 @@ extension Simulation {
     mutating func watchOver(
         _ handover: Standing<HandoverRecord>, of number: Int, to owner: Standing<OwnerRecord>, after busy: Duration
     ) {
-        // Its core may be stopping then, and has its bound for that.
+        // The core of the owner may be stopping then, and has its bound for that.
         let limit = busy + bound(of: present, on: owner.claim) + promised.stopTimeout + .milliseconds(2500)
         queue.insert(
             .judge(

@@ -17,37 +17,37 @@ package struct Mutant: Sendable {
     var changeSeen: (@Sendable (Entry, SessionID) -> Entry?)?
     /// Damages the shell: its calls read before their watch is open.
     var looksFirst = false
-    /// Its calls record their expectation before they read.
+    /// Calls record their expectation before they read.
     var expectsFirst = false
-    /// Its cores acknowledge to the server before they store.
+    /// Cores acknowledge to the server before they store.
     var acknowledgesFirst = false
-    /// Its system kills any process with the given number.
+    /// The system kills any process with the given number.
     var killsByNumber = false
-    /// Its Mains kill without checking again.
+    /// Mains kill without checking again.
     var killsWithoutLooking = false
-    /// Its Mains forget on a restart that their core runs.
+    /// Mains forget on a restart that their core runs.
     var startsAnew = false
-    /// Its cores receive no reason for a stop.
+    /// Cores receive no reason for a stop.
     var tellsNoReason = false
-    /// Its Executors stop their cores even while these are busy.
+    /// Executors stop their cores even while these are busy.
     var overlooksOwnActivities = false
-    /// Its owners ignore the demand.
+    /// Owners ignore the demand.
     var overlooksDemand = false
-    /// Its cores start without ending the calls of former ones.
+    /// Cores start without ending the calls of former ones.
     var leavesLostCalls = false
-    /// Its cores end the calls of the baton that they get, too.
+    /// Cores end the calls of the baton that they get, too.
     var sparesNoCalls = false
-    /// Its cores do not check for a Main's request when a call ceases to move.
+    /// Cores do not check for a Main's request when a call ceases to move.
     var movesAsItLikes = false
-    /// Its cores take commands that were taken already.
+    /// Cores take commands that were taken already.
     var takesCommandsAgain = false
-    /// Its cores take expired commands.
+    /// Cores take expired commands.
     var takesLateCommands = false
-    /// Its Executors do not want to own for their batons.
+    /// Executors do not want to own for their batons.
     var doesNotOwnAgain = false
-    /// Its members forget that a commit that ended their baton had no answer.
+    /// Members forget that a commit that ended their baton had no answer.
     var forgetsUnclearEnds = false
-    /// Its Executors receive an endless budget.
+    /// Executors receive an endless budget.
     var budgetIsEndless = false
 
     init(_ name: String, _ damage: (inout Mutant) -> Void) {

@@ -109,7 +109,7 @@ extension Simulation {
         case .committed: schedule(.core(core, .endLostCalls), after: stepTime(of: number))
         case .refused(let failure):
             if failure.condition.key == OwnershipKey.owner { return fenced(core) }
-            // Its author has ended it.
+            // The author of the offer has removed the baton.
             schedule(.core(core, .endLostCalls), after: stepTime(of: number))
         case .failed, .unknown: failPreparing(core)
         }

@@ -28,7 +28,7 @@ extension Simulation {
         case refused(GuardFailure)
         /// The store could not execute it.
         case failed
-        /// It took effect, but the caller does not know.
+        /// The commit took effect, but its caller does not know.
         case unknown
     }
 

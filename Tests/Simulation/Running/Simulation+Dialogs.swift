@@ -122,7 +122,7 @@ extension Simulation {
             schedule(.core(core, .readMoves(dialog)), after: members[number].random.time(0..<1000))
         case .refused(let failure):
             if failure.condition.key == OwnershipKey.owner { return fenced(core) }
-            // Another commit was faster: it reads again.
+            // Another commit was faster, so the core reads again.
             schedule(.core(core, .readMoves(dialog)), after: stepTime(of: number))
         case .failed: schedule(.core(core, .readMoves(dialog)), after: 100_000)
         }

@@ -67,7 +67,7 @@ extension Simulation {
     }
 }
 
-/// A message as known to its server, the store and the validation.
+/// A message, with what its server, the store and the checks of the simulation know of it.
 struct ServerMessage {
     let callID: CallID
     let content: InboxMessage.Content

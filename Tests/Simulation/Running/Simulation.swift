@@ -6,7 +6,7 @@ internal import StoreEngine
 /// A group of participants over one store, in simulated time.
 ///
 /// The machines, the rules of the inbox and the store's state are the real ones; only the shell around them, the cores,
-/// the server and the system are simulated. Nothing waits, sleeps or runs in parallel, so a schedule replays exactly.
+/// the server and the system are simulated. No code waits, sleeps or runs in parallel, so a schedule replays exactly.
 package struct Simulation {
     package let schedule: Schedule
     let mutant: Mutant?

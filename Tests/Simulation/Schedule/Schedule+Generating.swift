@@ -127,7 +127,7 @@ extension Schedule {
             let takesOver = random.once(in: 3)
             let time = open + random.number(0..<span / 2)
             if random.once(in: 8) {
-                // Its first commit is the request, if a member owns.
+                // The first commit of a Main is its request, if a member owns.
                 let duration = random.time(300..<6000)
                 incidents.append(
                     Incident(at: time, kind: .freezeAtCommit(member: member, skipping: 0, duration: duration)))
@@ -136,7 +136,7 @@ extension Schedule {
             incidents.append(
                 Incident(at: time, kind: .start(member: member, takingOver: takesOver, insisting: insists)))
             if faultProfile.activities > 0, !insists, random.once(in: 4) {
-                // It waits for activities for a while, and then no longer.
+                // The Main waits for activities for a while, and then no longer.
                 let later = time + random.time(50..<3000)
                 incidents.append(
                     Incident(at: later, kind: .start(member: member, takingOver: takesOver, insisting: true)))

@@ -27,7 +27,7 @@ struct Member {
     var isDead = false
     /// True if its session was ended after its death.
     var isBuried = false
-    /// The time since which it has been able to run without interruption.
+    /// The time since which the member has been able to run without interruption.
     var runsSince: UInt64 = 0
     var openedAt: UInt64 = 0
     var frozenUntil: UInt64?
@@ -45,7 +45,7 @@ struct Member {
 
     /// The directive that was decided and not carried out yet.
     var pending: Directive?
-    /// Its view when it decided to stop its core.
+    /// The view of the member when it decided to stop its core.
     var viewAtStop = OwnershipView()
     /// The number of directives it has carried out, and since when they are counted.
     var directives = (count: 0, since: UInt64(0))
@@ -86,7 +86,7 @@ struct Member {
 /// A core of a member.
 struct SimulatedCore {
     enum Phase {
-        /// It has not run anything yet.
+        /// The core has not run anything yet.
         case announced
         case starting, running
         case over

@@ -3,7 +3,7 @@ internal import Platform
 
 /// A fresh directory of mode 0700, removed with all that is in it when the last reference goes.
 package final class TemporaryDirectory: Sendable {
-    /// Its absolute path.
+    /// The absolute path of the directory.
     package let path: String
 
     /// Makes a directory below `parent`, or below the system's directory for temporary files.

@@ -61,7 +61,7 @@ struct FrozenControlGroupTests {
             main.lines.contains { $0.contains(#""event":"owning""#) } || main.ended != nil
         }
         #expect(main.ended == nil, "\(main.lines)")
-        // Its former session does not come back with it.
+        // The former session of the process does not come back with it.
         try cell.thaw()
         #expect(
             try await withTimeout(TestTimeout.long, "the Executor ends") { await executor.end() }

@@ -17,7 +17,7 @@ final class Stranger {
     /// True if the other side has closed the connection.
     private(set) var isClosed = false
 
-    /// Its first bytes.
+    /// The first bytes of the connection.
     enum Opening: CaseIterable {
         /// Sends nothing.
         case silence

@@ -4,7 +4,7 @@ internal import StoreEngine
 
 @testable import ZMQBackend
 
-/// One message of each kind at least.
+/// Samples of the messages: at least one of each kind.
 enum Samples {
     static let process = ProcessIdentity(bootID: BootID(high: 7, low: 9), pid: 4711, startTime: 99)
 

@@ -140,7 +140,7 @@ enum OpenMessageCases {
             try expect(try await executor.answer(2), is: "message core ann bob one", "the other one")
             let second = try await testCluster.executor("second")
             try await second.ask("call-1")
-            // Both are in hand.
+            // Both messages are in the hands of participants.
             try await testCluster.waits(1)
             try await executor.tell("giveBack 2")
             try expect(try await second.answer(), is: "message inbox ann bob one", "what was given back")

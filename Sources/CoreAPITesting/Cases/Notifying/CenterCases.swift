@@ -249,7 +249,7 @@ enum CenterCases {
             func cycle(_ count: Int) async throws {
                 for _ in 0..<count {
                     try await center.addObserver(forName: "news") { _ in }.cancel()
-                    // Its tasks end after this.
+                    // The tasks of the centre end after this.
                     await Task.yield()
                 }
             }

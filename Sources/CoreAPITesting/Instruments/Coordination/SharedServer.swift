@@ -54,7 +54,7 @@ package struct SharedServer: Sendable {
     /// Returns the messages that no core has acknowledged, in the order of their coming.
     package func waiting() throws -> [ServedMessage] {
         try names(in: "waiting").sorted().compactMap { name in
-            // Another core may have acknowledged it meanwhile.
+            // Another core may have acknowledged the message meanwhile.
             guard let file = try? OpenFile(path: path + "/waiting/" + name, .read) else { return nil }
             let text = String(decoding: try file.read(count: try file.status().byteCount, at: 0), as: UTF8.self)
             return ServedMessage(name: name, text: text)

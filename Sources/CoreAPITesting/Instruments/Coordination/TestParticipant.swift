@@ -11,7 +11,7 @@ package final class TestParticipant: Sendable {
         case apart(Peer)
     }
 
-    /// Its name on the timeline.
+    /// The name of the participant on the timeline.
     package let name: String
     private let place: Place
     private let group: TestGroup

@@ -4,7 +4,7 @@ struct ConferenceInformation: Hashable, Sendable {
 
     /// The address of the conference; nil if the document has none.
     let address: String?
-    /// Its subject; nil if the document has none.
+    /// The subject of the conference; nil if the document has none.
     let subject: String?
 
     /// Searches for the two values, in one pass for each. The rest of the document is not used, and not checked.

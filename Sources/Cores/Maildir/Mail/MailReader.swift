@@ -144,7 +144,7 @@ struct MailReader: Sendable {
 }
 
 extension MailContent {
-    /// Its content type, if a header names a valid one for a message.
+    /// The content type of the mail, if a header names a valid one for a message.
     fileprivate var namedType: String? {
         let type = part.contentType
         let isUsable = InboxMessage.Content.isLine(type, upTo: InboxMessage.Content.maximumLineByteCount)

@@ -13,7 +13,7 @@ struct MimePart {
 
     private var library: MimeLibrary { message.library }
 
-    /// Its content type without parameters, in lower case, such as `text/plain`.
+    /// The content type of the part without parameters, in lower case, such as `text/plain`.
     var contentType: String {
         guard let type = library.contentType(object), let media = library.mediaType(type),
             let subtype = library.mediaSubtype(type)
