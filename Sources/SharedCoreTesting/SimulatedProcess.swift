@@ -39,8 +39,8 @@ public final class SimulatedProcess: Sendable {
         self.environment = environment
     }
 
-    /// The handle of the group that the process has open. Call it in the process: while the process is frozen, a call from the test waits for
-    /// ``thaw()``.
+    /// The handle of the group that the process has open. Call it in the process: while the process is frozen, a call
+    /// from the test waits for ``thaw()``.
     public var group: any SharedGroup { handle }
 
     /// True after the process was killed.

@@ -62,7 +62,7 @@ struct BenchProgramTests {
         }
     }
 
-    @Test("What grows is measured at all sizes, each in a group of its own", arguments: ["file", "zmq"])
+    @Test("Figures that grow are measured at all sizes, each in a group of its own", arguments: ["file", "zmq"])
     func growth(backend: String) async throws {
         let run = try BenchRun(
             "--backend", backend, "growth.keys.get", "growth.processes.post", "--samples", "1", "--json")

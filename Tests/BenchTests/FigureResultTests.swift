@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import sharedcore_bench
 
-@Suite("What a figure says")
+@Suite("The result of a figure")
 struct FigureResultTests {
     @Test("Quantiles are of the samples, by nearest rank, in any order")
     func quantiles() {

@@ -251,7 +251,7 @@ struct CommandCoreTests {
     }
 
     @Test(
-        "One that runs and dies, or says what is no message, is ended; the timeline says why, and the next one starts",
+        "A program that dies or prints a line that is no message ends; the timeline says why, and the next one starts",
         arguments: [
             ("exit", "ended: the program exited with status 0"), ("die", "ended: the program exited with status 3"),
             ("kill", "ended: the program was killed by signal 9"), ("garbage", "malformed: "),
@@ -308,7 +308,7 @@ struct CommandCoreTests {
     }
 
     @Test(
-        "One that is killed before it hears an answer has lost nothing: the next one delivers again",
+        "A program that is killed before it reads an answer loses nothing: the next one delivers again",
         arguments: Place.allCases)
     func unanswered(place: Place) async throws {
         let main = try main(script.command("unanswered", notes: "first"), of: try await open(place, as: .main, "main"))
@@ -330,7 +330,7 @@ struct CommandCoreTests {
     }
 
     @Test(
-        "One that does not stop is asked by SIGTERM, then killed within its time, and the timeline says so",
+        "A program that does not stop gets SIGTERM, then SIGKILL within its time, and the timeline says so",
         arguments: ["hang-in-stop", "term", "hang", "freeze", "garbage-in-stop", "die-in-stop"], Place.allCases)
     func stopping(mode: String, place: Place) async throws {
         let group = try await open(place, as: .main, "main")
@@ -364,7 +364,8 @@ struct CommandCoreTests {
         }
     }
 
-    @Test("What it has started ends with it, also in a session of its own", arguments: ["stop", "kill"])
+    @Test(
+        "Processes that a program has started end with it, also in a session of their own", arguments: ["stop", "kill"])
     func forks(ending: String) async throws {
         let group = try await open(as: .main, "main")
         // One of the processes is known by its process group alone, one by its mark.
@@ -489,7 +490,7 @@ struct CommandCoreTests {
     }
 
     @Test(
-        "One that floods with requests, carried out or refused, is told of once and goes on",
+        "A program that floods with requests, carried out or refused, is reported once and goes on",
         arguments: ["flood-carried-out", "flood-refused"], Place.allCases)
     func floods(mode: String, place: Place) async throws {
         let group = try await open(place, as: .main, "main")
@@ -570,7 +571,7 @@ struct CommandCoreTests {
         await executor.close()
     }
 
-    @Test("What a former core has left running is ended before the next one starts, with what that has started")
+    @Test("Processes that a former core has left are ended before the next one starts, with their children")
     func leftover() async throws {
         let group = try await open(as: .main, "main")
         let context = { @Sendable (epoch: UInt64) in
@@ -610,7 +611,8 @@ struct CommandCoreTests {
     }
 
     @Test(
-        "What it starts at once is ended, though its participant was killed before it could note the program's number")
+        "Processes that a program starts at once are ended, also if its participant was killed before it noted the program"
+    )
     func unnumbered() async throws {
         let group = try await open(as: .main, "main")
         let isFirst = Box(true)

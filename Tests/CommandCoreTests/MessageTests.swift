@@ -8,7 +8,7 @@ internal import Testing
 @Suite("The lines of a core's program")
 struct MessageTests {
     @Test(
-        "What is no object of JSON-RPC 2.0 ends the core",
+        "A line that is no object of JSON-RPC 2.0 ends the core",
         arguments: [
             "", " ", "hello", "1", "[]", "[{\"jsonrpc\":\"2.0\",\"method\":\"report\"}]", "{}",
             "{\"method\":\"report\"}",

@@ -7,7 +7,7 @@ import Testing
 struct CommitCostTests {
     private let conformanceCase = ConformanceSuite.cases(matching: "M3d")[0]
 
-    @Test("Where commits cost much, it says with what it ran")
+    @Test("If commits take long, a case makes fewer of them and says so")
     func costly() async {
         let result = await conformanceCase.run(on: BriefHarness(MemoryHarness()))
         #expect(result.outcome == .passed)

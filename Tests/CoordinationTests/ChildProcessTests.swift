@@ -60,7 +60,7 @@ struct ChildProcessTests {
         #expect(try await patient.value == "line")
     }
 
-    @Test("What it does not read holds up no sender, and comes whole and in order when it reads")
+    @Test("Input that a child does not read delays no sender, and comes whole and in order when it reads")
     func unread() async throws {
         let child = try ChildProcess("cat", [], input: true)
         await child.freeze()
@@ -88,7 +88,7 @@ struct ChildProcessTests {
         return peer
     }
 
-    @Test("Where the system has no thread for what it does not read, the sender waits, and nothing is lost")
+    @Test("If the system has no thread for input that a child does not read, the sender waits, and nothing is lost")
     func withoutThread() async throws {
         let peer = try await peer(failPoint: "pthread_create/child's:fail=11*")
         #expect(try await peer.tell("unread") == "4000004")
@@ -102,7 +102,7 @@ struct ChildProcessTests {
         #expect(try await peer.tell("inherited") == "0 1 2 3")
     }
 
-    @Test("One that is not there is said to be so, also where SIGCHLD is ignored")
+    @Test("A program that does not exist is reported as such, also where SIGCHLD is ignored")
     func absent() async throws {
         let peer = try await peer(through: ["env", "--ignore-signal=CHLD"])
         try peer.send("absent")
@@ -110,7 +110,7 @@ struct ChildProcessTests {
         #expect(answer.contains("execve") && answer.contains("No such file"), "\(answer)")
     }
 
-    @Test("Where SIGCHLD is ignored, the handle of a child that the kernel has reaped says that it has ended")
+    @Test("If SIGCHLD is ignored, the handle of a child that the kernel has reaped says that it has ended")
     func reaped() async throws {
         let peer = try await peer(through: ["env", "--ignore-signal=CHLD"])
         #expect(try await peer.tell("reaped") == "true false \(StartedProgram.unknownStatus) 0")

@@ -5,7 +5,7 @@
     /// Places that tests of one process arm at the same time.
     @Suite("A fail point")
     struct FailPointTests {
-        @Test("What one test arms is not disarmed by another, and each takes back its own alone")
+        @Test("A fail point that one test arms is not disarmed by another: each removes its own alone")
         func armings() {
             let first = FailPoint.arm("test.first:fail*,test.shared:fail*")
             let second = FailPoint.arm("test.second:fail,test.shared:fail*")
@@ -18,7 +18,7 @@
             #expect(!FailPoint.isActive("test.first") && !FailPoint.isActive("test.shared"))
         }
 
-        @Test("One that has acted as often as it was to is inactive")
+        @Test("A fail point that has acted as often as it was told to is inactive")
         func count() {
             let armed = FailPoint.arm("test.counted:fail@2")
             defer { armed.disarm() }

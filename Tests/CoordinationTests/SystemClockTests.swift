@@ -47,7 +47,7 @@ struct SystemClockTests {
     }
 
     @Test(
-        "Whoever is cancelled, before it sleeps or while, wakes at once with an error; the others sleep on",
+        "A task that is cancelled before or during its sleep wakes at once with an error; others sleep on",
         arguments: [true, false])
     func cancelled(isAsleep: Bool) async throws {
         let far = clock.now().advanced(by: .seconds(86_400))

@@ -6,7 +6,7 @@ struct CapabilitiesTests {
     private let modest = Capabilities(
         backend: "modest", features: [.linearizableReads, .previousValues], durability: .process, limits: Limits())
 
-    @Test("What is promised satisfies")
+    @Test("A promised requirement is satisfied")
     func promisedIsSatisfied() throws {
         try modest.satisfy(.none)
         try modest.satisfy(Requirements(features: [.linearizableReads], durability: .memory))

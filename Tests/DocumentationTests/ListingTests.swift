@@ -36,7 +36,7 @@ struct ListingTests {
             "\(first) has no line “Swift: `import …`” before it")
     }
 
-    @Test("What a page says to import is all that its listings were compiled with", arguments: try pages.get())
+    @Test("The imports that a page names are all that its listings were compiled with", arguments: try pages.get())
     func importsSuffice(listings: [Listing]) throws {
         let sources = try Self.sources.get()
         let text = try Repository.text(listings[0].page)

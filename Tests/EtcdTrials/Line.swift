@@ -69,7 +69,7 @@
         }
 
         func hold() { set { $0.mode = .holding } }
-        /// Keeps the bytes of a client from a text on.
+        /// Holds back the bytes of a client, beginning with a text.
         func hold(from word: String) { set { $0.word = word } }
         func lose() { set { $0.mode = .losing } }
         /// Reads no more from clients, so that the member receives neither their ends nor their cancellations.

@@ -88,7 +88,8 @@
                 try expect(chmod(key, mode) == 0, "the mode of \(key) is changed")
                 var refusal: SharedCoreError?
                 do throws(SharedCoreError) {
-                    // Another place than the keeper's, which has a connection that has read the key already.
+                    // A cluster value of its own: that of the other groups has a connection that has read the key
+                    // already.
                     let place = try EtcdCluster([door, door], security: security)
                     try await EtcdGroup.open(place, group: secured.group).close()
                 } catch {

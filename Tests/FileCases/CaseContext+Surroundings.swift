@@ -45,7 +45,8 @@ extension CaseContext {
         try await start(through: Self.namespace + ["sh", "-c", "mount -t tmpfs none /proc/$$/ns && exec \"$0\""])
     }
 
-    /// Starts a second process for which `path` is a file system of one MiB, which goes when it ends.
+    /// Starts a second process for which `path` is a file system of one MiB, which the system removes when the process
+    /// ends.
     func startOnSmallDisk(at path: String) async throws -> Peer {
         guard mkdir(path, 0o700) == 0 else { throw HarnessLimitation("the directory \(path) cannot be made") }
         let script = "mount -t tmpfs -o size=1m,mode=700 none '\(path)' && exec \"$0\""

@@ -338,8 +338,8 @@ struct LostDirectoryTests {
     /// A process that waits for a name and watches files.
     ///
     /// The system gives a user 128 inotify instances, and the tests that run meanwhile use all of them at times. A
-    /// process that gets none says so, and asks again at the polls of all, which this one leaves out: another takes its
-    /// place. One that has an instance must watch.
+    /// process that gets none reports that, and tries again only at its polls, which are switched off here. So another
+    /// process takes its place. A process that has an instance must watch.
     private func waitingPeer(_ path: String) async throws -> PeerProcess {
         var waiting: PeerProcess?
         try await eventually("a process waits for events", timeout: TestTimeout.long) {

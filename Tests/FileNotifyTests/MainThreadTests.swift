@@ -36,7 +36,7 @@ struct MainThreadTests {
         #expect(await program.end() == .exited(7))
     }
 
-    @Test("What it throws is written to standard error, and its status is 1")
+    @Test("An error that the program throws is written to standard error, and the status is 1")
     func fails() async throws {
         try await group.post("news", state: 0)
         #expect(await program.end() == .exited(1))

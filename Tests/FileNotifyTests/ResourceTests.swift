@@ -8,7 +8,7 @@ internal import Testing
 
 @testable internal import FileNotifyBackend
 
-@Suite("What a participant takes and gives back", .serialized, .timeLimit(.minutes(10)))
+@Suite("The resources that a participant takes and gives back", .serialized, .timeLimit(.minutes(10)))
 struct ResourceTests {
     /// The number of a group's wake channels that the system watches for this process. A watch is no descriptor: each
     /// stands as a line in what the system says of the descriptor that all of them share.

@@ -51,7 +51,7 @@ extension KeeperTests {
         }
 
         @Test(
-            "What an Executor brings is shown by the desktop's service, as it stands",
+            "The message of an Executor is shown by the desktop's service, unchanged",
             .enabled(if: NotificationMock.obstacle == nil, "\(NotificationMock.obstacle ?? "")"))
         func shown() async throws {
             let mock = try await NotificationMock(in: directory)
@@ -82,7 +82,7 @@ extension KeeperTests {
             }
         }
 
-        @Test("Where there is no bus the log has it")
+        @Test("Without a bus the alert is in the log")
         func logged() async throws {
             try await serve(on: "unix:path=/nowhere/bus") { errors, push in
                 try await push("lonely")
@@ -92,7 +92,7 @@ extension KeeperTests {
             }
         }
 
-        @Test("Where libsystemd is not there the log has it, and why")
+        @Test("Without libsystemd the alert is in the log, with the reason")
         func withoutLibrary() async throws {
             // The file that the loader finds first is no library.
             let folder = directory.path(of: "lib")

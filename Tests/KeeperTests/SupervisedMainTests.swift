@@ -167,7 +167,7 @@ extension KeeperTests {
 }
 
 extension KeeperTests {
-    @Suite("What status says of a supervised Main")
+    @Suite("The lines of status about a supervised Main")
     struct SupervisionWordsTests {
         private func line(_ change: (inout KeeperStatus) -> Void) -> String {
             var status = KeeperStatus(keeper: 7, state: "running")
@@ -175,7 +175,7 @@ extension KeeperTests {
             return SupervisionOverview(status).lines.first ?? ""
         }
 
-        @Test("One is one, and several are several")
+        @Test("Counts in the singular and the plural")
         func numbers() {
             #expect(line { ($0.failures, $0.calls) = (1, 1) }.contains("1 call, 1 failure in a row"))
             #expect(line { ($0.failures, $0.calls) = (2, 3) }.contains("3 calls, 2 failures in a row"))

@@ -35,7 +35,7 @@ extension KeeperTests {
             #expect(try await stage.ask(Array("STATUS".utf8), over: connection) != nil)
         }
 
-        @Test("What is Main's alone needs its greeting, and one process greets at a time")
+        @Test("Requests of Main alone need its greeting, and one process at a time has greeted")
         func greeting() async throws {
             try await start()
             let first = try stage.connect()

@@ -29,7 +29,7 @@ extension KeeperTests {
         }
 
         @Test(
-            "What is no request is refused, and says so",
+            "A message that is no request is refused with a reason",
             arguments: [
                 "", " ", "HELLO", "HELLO 2", "KEEP", "KEEP ", "KEEP a b", "KEEP " + String(repeating: "x", count: 65),
                 "KEEP ../x", "KEEP ü", "CALLS -1", "CALLS 65536", "CALLS x", "START now", "STATUS 1", "hello 1",

@@ -5,7 +5,7 @@ internal import TestInstruments
 internal import TestSupport
 internal import Testing
 
-/// A rule that a log breaks, and the rules of which a case must fail.
+/// A log that breaks a rule, and the rules of the contract of which at least one case must fail.
 private struct LogMutant: CustomTestStringConvertible {
     let name: String
     let rules: [String]

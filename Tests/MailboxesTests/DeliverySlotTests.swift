@@ -4,7 +4,7 @@ import Testing
 
 @testable import Mailboxes
 
-@Suite("What waits for one observer (N3, N6)")
+@Suite("The delivery that waits for one observer (N3, N6)")
 struct DeliverySlotTests {
     private func delivery(_ state: UInt64, count: UInt64 = 1) -> NotificationDelivery {
         NotificationDelivery(
@@ -76,7 +76,7 @@ struct DeliverySlotTests {
         #expect(try await withTimeout(TestTimeout.usual, "the end") { try await waiting.value } == nil)
     }
 
-    @Test("What waits at the end can still be taken; then comes the error, once")
+    @Test("A delivery that waits at the end can still be taken; then comes the error, once")
     func ends() async throws {
         let slot = DeliverySlot()
         slot.add(delivery(1))

@@ -6,7 +6,8 @@ extension Mutant {
     /// The defects of the records of ownership, of waits and of messages: each is lost, kept, or not guarded.
     static let coordination: [Mutant] = [
         Mutant("does not tell how far the owner is", caughtBy: "C1") { damage in
-            // The first record of an owner, at the acquisition, comes with the deletion of a request or without a guard of an epoch.
+            // The first record of an owner, at the acquisition, comes with the deletion of a request or without a guard
+            // of an epoch.
             damage.writing { transaction in
                 guard transaction.guards.contains(where: { $0.isEpoch(of: "ownership/owner") }) else { return }
                 guard !transaction.deletes("ownership/owner") else { return }

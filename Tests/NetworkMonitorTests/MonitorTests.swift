@@ -45,7 +45,7 @@ struct MonitorTests {
         #expect(await other.next() == monitor.current)
     }
 
-    @Test("Where the kernel gives nothing from the start, none is opened, and the error says why")
+    @Test("If the kernel gives no answer from the start, no monitor is opened, and the error says why")
     func refused() async throws {
         let reports = try FailingReports()
         reports.failNext(1)

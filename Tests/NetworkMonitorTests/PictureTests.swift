@@ -1,7 +1,7 @@
 internal import NetworkMonitor
 internal import Testing
 
-@Suite("What makes a connection")
+@Suite("The facts that make a machine connected")
 struct PictureTests {
     private let wan = NetworkLink(index: 7, name: "wan")
     private let own = LinkAddress(link: 7, address: .own)

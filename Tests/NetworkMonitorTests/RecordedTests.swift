@@ -5,7 +5,7 @@ internal import Testing
 
 /// The recorded messages of a kernel, step by step. Its answers to further requests are not among them, so routes that
 /// it removes without a report are not known here.
-@Suite("What a kernel reported")
+@Suite("Recorded reports of kernels")
 struct RecordedTests {
     private func changes(_ step: String) throws -> [NetworkChange] {
         var all: [NetworkChange] = []

@@ -21,7 +21,7 @@ struct SettlingTests {
         #expect(settling.take(at: at(2000)) == nil, "once")
     }
 
-    @Test("What moves again waits again, but no longer than a second in all")
+    @Test("A value that changes again waits again, but no longer than a second in all")
     mutating func longest() {
         for time in stride(from: UInt64(1000), through: 1900, by: 100) {
             settling.move(to: "new \(time)", at: at(time))
@@ -31,7 +31,7 @@ struct SettlingTests {
         #expect(settling.take(at: at(2000)) == "new 1900")
     }
 
-    @Test("What only seems to move does not wait longer")
+    @Test("A report without a change does not prolong the wait")
     mutating func same() {
         settling.move(to: "new", at: at(1000))
         settling.move(to: "new", at: at(1200))

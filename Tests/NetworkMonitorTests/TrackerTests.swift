@@ -43,7 +43,7 @@ struct TrackerTests {
         #expect(tracker.deadline == nil, "nothing runs while nothing changes")
     }
 
-    @Test("What is reported while an answer comes counts")
+    @Test("A report that comes during an answer counts")
     mutating func meanwhile() {
         _ = tracker.start(at: at(0))
         _ = tracker.receive(RouteMessage(.changes([route])), at: at(1))
@@ -55,7 +55,8 @@ struct TrackerTests {
         #expect(state.isConnected)
     }
 
-    @Test("What may be more than was said is asked for, after a pause; the answer counts")
+    @Test(
+        "After a report that may be incomplete the tracker asks for the whole state, after a pause; the answer counts")
     mutating func asksAgain() {
         _ = tracker.start(at: at(0))
         _ = answer(1, links: [wan], addresses: [own], routes: [route], at: at(0))
@@ -111,7 +112,7 @@ struct TrackerTests {
         #expect(answer(2, at: at(5002)).last == .tell(NetworkState(.interface)))
     }
 
-    @Test("Who gets no answer from the start gives up; later it is a matter of time")
+    @Test("Without a first answer the tracker gives up; later it asks again")
     mutating func refused() {
         _ = tracker.start(at: at(0))
         #expect(tracker.receive(RouteMessage(.refused(1), answers: 1), at: at(0)) == [.giveUp(1)])

@@ -30,7 +30,7 @@ struct PluginProgramTests {
     }
 
     @Test(
-        "What the plugin does not have is a mistake of the configuration, at its place",
+        "A key that the plugin does not have is a mistake of the configuration, at its place",
         arguments: [
             ("backend: directory\ndirectory: {pth: /tmp}\n", "2:1", "directory"),
             ("backend: absent\n", "1:10", "absent"),

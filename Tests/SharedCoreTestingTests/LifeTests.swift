@@ -8,7 +8,7 @@ struct LifeTests {
     private let group = SimulatedGroup()
     private let log = Log<Int>()
 
-    @Test("One that is not held lives on while its code runs: it is seen to live, and it is killed")
+    @Test("A process that the test does not hold lives while its code runs: others see it, and it can be killed")
     func letGoWhileItRuns() async throws {
         let script = CoreScript()
         script.hang(at: .stop)
@@ -25,7 +25,7 @@ struct LifeTests {
         try timeline.expectRulesHold()
     }
 
-    @Test("One whose code has ended lives on while it is held, and no longer")
+    @Test("A process with code that has ended lives while the test holds it, and no longer")
     func heldAfterItRan() async throws {
         let control = try await group.process(.tool, "other").environment.processes
         var process: SimulatedProcess? = try await group.process(.tool, "held")

@@ -70,7 +70,7 @@ struct ScriptedCoreTests {
         #expect(try await call.value.text == "Lunch?")
     }
 
-    @Test("What it does at its stop is done as the core, and why that failed is told")
+    @Test("The stop of a scripted core runs as the core, and its failure is reported")
     func actsAtItsStop() async throws {
         let app = try await group.main("app", script: script)
         script.act(at: .stop) { _ = try await $0.store.put("left", [1]) }

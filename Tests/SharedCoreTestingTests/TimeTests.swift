@@ -93,7 +93,7 @@ struct TimeTests {
         try await run.value(timeout: .seconds(7))
     }
 
-    @Test("What never happens ends the test, and says whether it was the limit or that none sleeps")
+    @Test("A condition that never holds ends the test, with the reason: the limit, or that no task sleeps")
     func stalls() async throws {
         let process = try await group.process(.tool, "waiter")
         let waiting = process.run { try await Task.sleep(for: .seconds(3600)) }

@@ -3,7 +3,7 @@ import CoreAPI
 import SharedCoreTesting
 import Testing
 
-@Suite("What a test expects of a timeline")
+@Suite("Expectations of a timeline")
 struct TimelineTests {
     private let group = SimulatedGroup()
 
@@ -21,7 +21,7 @@ struct TimelineTests {
         try timeline.expect(("app", .acquired), ("app", .coreStarted), ("app", .coreStopped), ("app", .released))
     }
 
-    @Test("What is missing is told, with what came before it and the whole timeline")
+    @Test("A missing entry is reported, with the entries before it and the whole timeline")
     func missing() async throws {
         let timeline = try await timelineEvent()
         let wrongOrder = #expect(throws: TimelineMismatch.self) {
@@ -73,7 +73,7 @@ struct TimelineTests {
         #expect(mismatch?.problem.contains("overlaps seen by a witness: 1") == true)
     }
 
-    @Test("What happened is there after all processes have ended")
+    @Test("The timeline is there after all processes have ended")
     func everybodyGone() async throws {
         do {
             let app = try await group.main("app")

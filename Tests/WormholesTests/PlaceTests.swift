@@ -7,7 +7,7 @@ import WormholeFormat
 
 @testable import Wormholes
 
-@Suite("Where mailboxes stand: hostile names never leave their place (S2, M5)")
+@Suite("The keys of mailboxes: hostile names never leave the wormhole's directory (S2, M5)")
 struct PlaceTests {
     private static let root = ".sharedcore/mailboxes/"
     private static let hostile = [

@@ -52,7 +52,7 @@ extension ZMQTests {
         }
 
         @Test(
-            "Where a process ignores SIGCHLD, its hub is started, or the reason is told why it is not",
+            "If a process ignores SIGCHLD, its hub is started, or the error says why it is not",
             arguments: ["", "echo 'sharedcore: the disk is on fire' >&2; exit 69", "exit 69"])
         func ignoredChildren(script: String) async throws {
             let launcher = try launcher(script)
@@ -78,7 +78,7 @@ extension ZMQTests {
             let count = Atomic(0)
         }
 
-        @Test("Of those that wait for one hub, one has tried to start it, and its failure is told to all")
+        @Test("One of the clients that wait for a hub tries to start it, and all get its failure")
         func sharedFailure() async throws {
             // The hub fails after two seconds: by then, a task that has begun waits, even on a busy machine.
             let launcher = try launcher("sleep 2; echo 'sharedcore: the disk is on fire' >&2; exit 69")

@@ -64,14 +64,15 @@ extension ZMQTests {
                     }
                     return try Stranger(at: hub.endpoint, openings[number % openings.count])
                 }
-                // Some strangers may be counted late: on a busy machine the hub drops the first ones before the last are
-                // there.
+                // Some strangers may be counted late: on a busy machine the hub drops the first ones before the last
+                // are there.
                 try await eventually("the hub has taken all of them in", timeout: TestTimeout.long) {
                     mostOpen = max(mostOpen, try ProcessUse(of: hub.process.pid).descriptorCount)
                     for stranger in strangers where !stranger.isTakenIn { stranger.listen() }
                     return strangers.allSatisfy(\.isTakenIn)
                 }
-                // The hub waits for the strangers to go on. One that greets and closes at once has only a few of them open.
+                // The hub waits for the strangers to go on. One that greets and closes at once has only a few of them
+                // open.
                 #expect(mostOpen >= allowed / 20, "the most that the hub had open")
                 #expect(try await client.put("k", [UInt8(wave)]).changed)
                 let guest = try await stage.client(at: hub.endpoint)

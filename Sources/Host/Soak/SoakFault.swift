@@ -8,7 +8,8 @@ enum SoakFault: Hashable, Sendable {
     case dies(writingAt: String, occurrence: Int)
     /// The core of the Executor kills its process before it acknowledges to the server.
     case diesBeforeAcknowledging
-    /// The Executor kills itself while it reads a message, or after it has counted that another process ended while reading it.
+    /// The Executor kills itself while it reads a message, or after it has counted that another process ended while
+    /// reading it.
     case diesReading(at: String)
     /// The Executor is killed after this number of milliseconds, at any point of its work.
     case killed(after: Int)

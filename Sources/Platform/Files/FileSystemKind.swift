@@ -135,7 +135,8 @@ extension Directory {
         var status = statvfs()
         _ = try SystemCall.run("fstatvfs", at: path) { fstatvfs(descriptor, &status) }
         let (count, isMore) = UInt(status.f_bavail).multipliedReportingOverflow(by: UInt(status.f_frsize))
-        // Some file systems do not know the number, and report all ones. The result is small enough for a sum without overflow.
+        // Some file systems do not know the number, and report all ones. The result is small enough for a sum without
+        // overflow.
         return isMore ? Int.max / 2 : min(Int(clamping: count), Int.max / 2)
     }
 }

@@ -221,7 +221,7 @@ struct OwnCallsTests {
         try await call.end(.remoteHungUp)
     }
 
-    @Test("What former owners left is lost: 17 calls, and a record that cannot be read is removed")
+    @Test("Calls of former owners are lost, all 17, and a record that cannot be read is removed")
     func lost() async throws {
         let former = try await CallsFixture()
         for number in 0..<16 { _ = try await former.begin("\(number)") }

@@ -101,7 +101,7 @@ struct PollableEventsTests {
         withExtendedLifetime(keeps) {}
     }
 
-    @Test("What ends a watch is thrown once, then it has ended")
+    @Test("The error that ends a watch is thrown once; then the watch has ended")
     func fails() async throws {
         let group = try await MemorySpace().open("group", as: SessionDescription(role: .main))
         let events = try await group.watch("a", from: .now).pollable()

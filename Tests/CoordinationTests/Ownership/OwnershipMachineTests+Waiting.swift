@@ -80,7 +80,8 @@ extension OwnershipMachineTests {
         run.step(for: .seconds(60), freezes: .seconds(50), in: self)
 
         #expect(run.machine.refusal == nil)
-        // This participant may wait for weeks. So it does not wake four times a second, as one does that waits for its turn.
+        // This participant may wait for weeks. So it does not wake four times a second, as one does that waits for its
+        // turn.
         #expect(run.longestPause == .seconds(1))
         let end = try #require(run.commits.last)
         #expect(end.transition.acquires)

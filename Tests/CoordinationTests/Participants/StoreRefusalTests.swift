@@ -24,7 +24,7 @@ struct StoreRefusalTests {
         #expect(!refusal.note(.taken))
     }
 
-    @Test("What could not be told is told with the next write, though nothing has changed")
+    @Test("A timeline event that could not be written is written with the next commit, though nothing has changed")
     func toldAgain() {
         let refusal = StoreRefusal()
         _ = refusal.note(.refused(full))

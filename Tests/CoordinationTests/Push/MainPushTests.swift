@@ -60,7 +60,7 @@ struct MainPushTests {
         #expect(try await pushes.next() == nil)
     }
 
-    @Test("What a killed Main had in hand comes to the next one; what it gives back comes again")
+    @Test("A push that a killed Main had in hand comes to the next Main; one that a Main gives back comes again")
     func killed() async throws {
         let queue = try await send("1@x")
         let first = try await world.main("first")
@@ -206,7 +206,7 @@ struct UntakenPushTests {
         #expect(try await Timeline(group).history().records.map(\.entry.kind) == [.pushEnded])
     }
 
-    @Test("One that a Main takes or that comes anew meanwhile does not end")
+    @Test("A push that a Main takes, or that comes anew, meanwhile does not end")
     func race() async throws {
         let group = try await space.open("group")
         let queue = try MainPushQueue(group, clock: clock)
@@ -226,7 +226,7 @@ struct UntakenPushTests {
     }
 
     @Test(
-        "One of another run of a machine, one that cannot be read and one without end have one lifetime from when seen")
+        "A push of another boot, an unreadable one and one without an end have one lifetime from when they are seen")
     func unknown() async throws {
         let group = try await space.open("group")
         let queue = try MainPushQueue(group, clock: clock)

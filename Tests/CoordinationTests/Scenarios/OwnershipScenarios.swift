@@ -174,8 +174,8 @@ struct OwnershipScenarios {
         try await eventually("Main's core stops") { world.gauge.running.isEmpty }
     }
 
-    /// Puts an Executor with a core that does not stop out of the group by `end`, and returns the Executor that owns
-    /// after it.
+    /// Ends the ownership of an Executor with a core that does not stop, by `end`, and returns the Executor that owns
+    /// next.
     private func successor(
         of end: (TestParticipant<ExecutorParticipant>) async -> Void, in world: World, stuck: Promise<Void>
     ) async throws -> TestParticipant<ExecutorParticipant> {

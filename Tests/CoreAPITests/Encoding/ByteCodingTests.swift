@@ -57,7 +57,7 @@ struct ByteCodingTests {
         }
     }
 
-    @Test("What was written is read, also from the middle of other bytes", arguments: Seed.several(6))
+    @Test("Written values are read back, also from the middle of other bytes", arguments: Seed.several(6))
     func roundTrips(seed: Seed) throws {
         var random = SeededRandom(seed)
         for _ in 0..<300 {

@@ -88,8 +88,8 @@ enum OrderCases {
     static let longJudgement = ConformanceCase(
         "F-S15a", "a writer that takes long is passed over four times, then waited for, and not when it is stopped"
     ) { context in
-        // The writer is stopped four times, once in its task and three times in its queue's thread, so that it takes long
-        // enough on any machine. Then it has the lock, and has begun to show that it runs.
+        // The writer is stopped four times, once in its task and three times in its queue's thread, so that it takes
+        // long enough on any machine. Then it has the lock, and has begun to show that it runs.
         let place = "commit.beforePublish:stop*4,commit.isLate:stop"
         try await context.withGroup { group in
             let store = try await group.open()

@@ -125,7 +125,7 @@ struct BackupCommandTests {
         }
     }
 
-    @Test("What is missing of a damaged group is told with status 1, and the rest comes back")
+    @Test("Salvage reports the missing parts of a damaged group with status 1, and restores the others")
     func damaged() async throws {
         let program = try HostProgram()
         for number in 0..<3 { _ = try await program.run("store", "put", "k\(number)", "v") }
@@ -141,7 +141,7 @@ struct BackupCommandTests {
         #expect(try await program.run("store", "get", "k2", "--group", "other").output == "v")
     }
 
-    @Test("What has no files here is refused with status 64, and no group with status 1")
+    @Test("A backend without files here is refused with status 64, and an absent group with status 1")
     func unsupported() async throws {
         let program = try HostProgram()
         for command in [["backup", "copy"], ["restore", "copy"]] {

@@ -3,7 +3,7 @@ internal import TestSupport
 internal import Testing
 
 /// Arguments, variables and directories that are not UTF-8. The shell makes them: `$'\xff'` is the byte 0xff.
-@Suite("What is not UTF-8 at the shell (contract S2)")
+@Suite("Arguments at the shell that are not UTF-8 (contract S2)")
 struct ArgumentBytesTests {
     @Test(
         "S2: a key, a name, an id or an option that is not UTF-8 is refused with status 64 and shown escaped",

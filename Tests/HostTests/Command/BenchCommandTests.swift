@@ -46,7 +46,7 @@ struct BenchCommandTests {
         chmod(path, 0o700)
     }
 
-    @Test("Where sharedcore-bench is not installed, the command ends with 69 and says how to build it")
+    @Test("If sharedcore-bench is not installed, the command ends with 69 and says how to build it")
     func absent() async throws {
         let ended = try await run(["bench", "handover"])
         #expect(ended.status == 69 && ended.output.isEmpty)

@@ -11,7 +11,7 @@ struct EndingTests {
             try $0.send(Signal(rawValue: number))
         }
         #expect(ended.status == 0)
-        // Its session ended with it.
+        // The session of the command ended with it.
         let status = try await program.run("status", "--json")
         #expect(try status.objects().first?["sessions"] == .array([]))
     }
@@ -73,13 +73,13 @@ struct EndingTests {
     @Test("If the receipt of a write has no reader, the status is 74, and the write stays done", arguments: commits)
     func unreadReceipt(command: String) async throws {
         let ended = try await HostProgram().shell(
-            // Its reader has ended before the command begins.
+            // The reader of its output has ended before the command begins.
             "exec 3> >(exit 0); wait $!; env --ignore-signal=PIPE sharedcore \(command) >&3")
         #expect(ended.status == 74, "\(ended)")
         #expect(ended.errors.contains("standard output"))
     }
 
-    @Test("What was committed before the output failed is there")
+    @Test("A commit before the failure of the output stays")
     func committed() async throws {
         let program = try HostProgram()
         #expect(try await program.shell("sharedcore store put k v > /dev/full").status == 74)

@@ -5,7 +5,7 @@ internal import Testing
 
 @testable internal import SharedCoreHost
 
-@Suite("What a command says of a group that cannot be opened")
+@Suite("The message of a command about a group that cannot be opened")
 struct OpeningFailureTests {
     private static let resolution = Resolution(flags: [:], environment: [:], file: nil, workingDirectory: "/place")
 

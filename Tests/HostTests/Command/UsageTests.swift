@@ -20,7 +20,7 @@ struct UsageTests {
         #expect(ended.status == 64)
         #expect(ended.output.isEmpty)
         #expect(ended.errors.hasPrefix("sharedcore: ") && !ended.errors.contains("Error: "), "\(ended.errors)")
-        // Its quotes are those of all other messages.
+        // The quotes of this message are those of all other messages.
         #expect(!ended.errors.contains("'"), "\(ended.errors)")
     }
 
@@ -142,7 +142,7 @@ struct UsageTests {
     }
 
     @Test(
-        "What the parser of one command refuses or answers itself is left to that of all commands",
+        "A command line that the parser of one command refuses or answers goes to the parser of all commands",
         arguments: [
             ["get"], ["get", "k", "extra"], ["get", "k", "--unknown"], ["--unknown", "get", "k"], ["get", "--version"],
             ["get", "--help"], ["help", "get"], ["store"], ["--group"], ["--", "get", "k"], ["gett", "k"], [],

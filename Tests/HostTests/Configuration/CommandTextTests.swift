@@ -28,7 +28,8 @@ struct CommandTextTests {
     }
 
     @Test(
-        "What is no amount is refused", arguments: ["", "0", "MiB", "-1", "1.5MiB", "24MB", "24 MiB", "99999999999GiB"])
+        "A text that is no amount is refused",
+        arguments: ["", "0", "MiB", "-1", "1.5MiB", "24MB", "24 MiB", "99999999999GiB"])
     func noAmount(text: String) {
         #expect(ByteCountText.parse(text) == nil)
     }

@@ -25,7 +25,7 @@ struct DurationTextTests {
         #expect(DurationText.parse(text) == nil)
     }
 
-    @Test("What is written is read back as the same", arguments: [0, 1, 999, 1000, 1500, 60_000, 90_000, 7_200_000])
+    @Test("A written duration is read back as the same", arguments: [0, 1, 999, 1000, 1500, 60_000, 90_000, 7_200_000])
     func writes(milliseconds: Int) {
         let duration = Duration.milliseconds(milliseconds)
         #expect(DurationText.parse(DurationText.write(duration)) == duration)

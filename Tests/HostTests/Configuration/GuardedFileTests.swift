@@ -39,7 +39,7 @@ struct GuardedFileTests {
     }
 
     @Test(
-        "What all may read may be written by its user's own group, and by no other and not by root's",
+        "A file that all may read may be written by its user's own group, by no other group and not by root's",
         .enabled(if: getuid() == 0, "it takes root to give a file away"),
         arguments: [(1000, 1000, true), (1000, 1001, false), (1000, 0, false), (0, 0, false)] as [(uid_t, gid_t, Bool)])
     func groups(owner: uid_t, group: gid_t, mayWrite: Bool) throws {

@@ -111,7 +111,8 @@ struct CoreCommandTests {
     }
 
     @Test(
-        "That of a frozen Main is ended before the next core starts (contracts C4, C6)", arguments: HostProgram.backends
+        "The program of a frozen Main is ended before the next core starts (contracts C4, C6)",
+        arguments: HostProgram.backends
     )
     func frozen(backend: String) async throws {
         try await using(backend, "fork") { program, script in

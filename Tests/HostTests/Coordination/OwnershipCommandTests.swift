@@ -322,7 +322,7 @@ struct OwnershipCommandTests {
             let path = program.directory.path(of: "state/sharedcore/default/\(name)")
             try FileManager.default.copyItem(atPath: path, toPath: path + ".copy")
             try #require(rename(path + ".copy", path) == 0)
-            // Its idle poll, every 10 s, notices.
+            // The idle poll of the Main, every 10 s, notices that.
         }
         #expect(main.status == 69)
         #expect(try main.objects().last?["event"] == .text("sessionEnded"))

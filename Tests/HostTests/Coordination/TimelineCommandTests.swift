@@ -68,7 +68,7 @@ struct TimelineCommandTests {
         #expect(ended.status == 0)
     }
 
-    @Test("What was printed can be checked later, and says which rule was broken where (contract C15)")
+    @Test("A printed timeline can be checked later; the result says which rule was broken where (contract C15)")
     func saved() async throws {
         let program = try await withHistory()
         let stored = try await program.run("check", "--json")

@@ -218,7 +218,7 @@ struct ExclusiveCommandTests {
         return content("syscall").starts(with: Array("\(number) 0x\(String(leave, radix: 16)) ".utf8))
     }
 
-    @Test("Where SIGCHLD is ignored at its start, the status is the command's, which starts with it ignored as well")
+    @Test("If SIGCHLD is ignored at the start, the status is the command's, and the command ignores SIGCHLD as well")
     func ignoredChildSignal() async throws {
         let program = try HostProgram()
         let ended = try await program.shell(
@@ -233,7 +233,9 @@ struct ExclusiveCommandTests {
         #expect(ignored >> UInt64(SIGCHLD - 1) & 1 == 1)
     }
 
-    @Test("That its terminal is gone reaches the command also where sharedcore leads the session and alone hears of it")
+    @Test(
+        "The command gets the hang-up of its terminal also if only sharedcore, which leads the session, gets it from the kernel"
+    )
     func hangUp() async throws {
         let program = try HostProgram()
         try program.write(
@@ -502,7 +504,7 @@ struct ExclusiveCommandTests {
         #expect(try await program.shell("cat heard").output == "heard\n")
     }
 
-    @Test("One that waits for its turn is interrupted with 125, says why it waits, and starts nothing")
+    @Test("A waiting exclusive that is interrupted ends with 125, says why it waited, and starts no command")
     func waiting() async throws {
         let program = try HostProgram()
         _ = try await program.running("exclusive", "--role", "executor", "--", "sh", "-c", "echo runs; exec sleep 600")

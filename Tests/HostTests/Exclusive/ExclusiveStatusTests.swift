@@ -89,7 +89,7 @@ struct ExclusiveStatusTests {
         #expect(try await program.run("timeline").output.isEmpty)
     }
 
-    @Test("What only the kernel finds wrong with a command is 126 or 127 as well")
+    @Test("A fault of a command that only the kernel finds is 126 or 127 as well")
     func brokenScript() async throws {
         let program = try HostProgram()
         try program.write("#!/nowhere/interpreter\n", to: "script")

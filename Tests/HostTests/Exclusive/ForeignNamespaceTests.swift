@@ -21,7 +21,8 @@ struct ForeignNamespaceTests {
         sharedcore timeline
         """
 
-    /// The `sharedcore` of a command is killed within a namespace below this one. The number of the command is another one here.
+    /// The `sharedcore` of a command is killed within a namespace below this one. In this namespace the command has
+    /// another process number.
     private static let outliving = """
         \(unshare) sh -c '
             sharedcore exclusive --role executor -- setpriv --pdeathsig clear sh -c "echo runs; exec sleep 600" & own=$!

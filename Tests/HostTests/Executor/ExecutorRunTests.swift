@@ -37,7 +37,7 @@ struct ExecutorRunTests {
         return try await ExecutorRun.run(request, in: group, show: show)
     }
 
-    @Test("What was shown is acknowledged: the next one has nothing to show (contract C10)")
+    @Test("A shown message is acknowledged: the next Executor has nothing to show (contract C10)")
     func shown() async throws {
         // A handle keeps the group, which is in memory, while Executors come and go.
         let keeper = try await space.open("a")
@@ -48,7 +48,7 @@ struct ExecutorRunTests {
         await keeper.close()
     }
 
-    @Test("What could not be shown is given back: the next one gets it (contract C10)")
+    @Test("A message that could not be shown is given back: the next Executor gets it (contract C10)")
     func notShown() async throws {
         let keeper = try await space.open("a")
         await #expect(throws: NobodySees.self) { try await run { _ in throw NobodySees() } }

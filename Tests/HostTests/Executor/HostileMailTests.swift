@@ -347,7 +347,7 @@ struct HostileMailTests {
         await group.close()
     }
 
-    @Test("What is set aside is listed with names that act on no terminal; a Maildir that is none is status 69")
+    @Test("Messages that were set aside are listed with escaped names; a path that is no Maildir is status 69")
     func listing() async throws {
         var program = try HostProgram()
         program.environment["SHAREDCORE_CORE_MAILDIR"] = program.directory.path(of: "mail")

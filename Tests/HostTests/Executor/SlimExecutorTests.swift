@@ -107,7 +107,7 @@ struct SlimExecutorTests {
     @Test("After SIGTERM the program releases its ownership and ends with status 1", arguments: [2, 15])
     func signals(number: Int32) async throws {
         let host = HostProgram(named: "sharedcore", in: program.directory)
-        // Its core runs for as long as a busy machine needs to observe it.
+        // The core of this Executor runs for as long as a busy machine needs to observe it.
         let ended = try await program.running(arguments("--timeout-ms", "200000", "--budget-ms", "3600000")) {
             running in
             try await eventually("it owns and runs its core", timeout: TestTimeout.long) {

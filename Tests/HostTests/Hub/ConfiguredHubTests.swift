@@ -54,7 +54,7 @@ struct ConfiguredHubTests {
         }
     }
 
-    /// Makes a copy of the application, without a program beside it, put a value.
+    /// Lets a copy of the application put a value. No program is in the same folder as the copy.
     private func put(_ search: String, behind preparation: String = ":", in application: HostProgram) async throws
         -> HostProgram.Ended
     {

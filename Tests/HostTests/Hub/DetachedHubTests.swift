@@ -20,7 +20,7 @@ struct DetachedHubTests {
     }
 
     @Test(
-        "One that is stopped in the middle of its start is killed, and its starter says so",
+        "A hub that is stopped in the middle of its start is killed, and its starter says so",
         arguments: [
             ("", nil), ("echo 'the disk is on fire' >&3", nil),
             ("echo 'the disk is on fire' >&3; exec 3>&-", "the disk is on fire"),
@@ -46,7 +46,7 @@ struct DetachedHubTests {
         #expect(kill(try #require(Int32(text.dropLast())), 0) != 0, "it is reaped")
     }
 
-    @Test("One that tests have left is ended with the process of the tests")
+    @Test("A hub that tests have left ends with the process of the tests")
     func left() async throws {
         var program = try HostProgram()
         program.environment["SHAREDCORE_BACKEND"] = "zmq"
@@ -59,7 +59,7 @@ struct DetachedHubTests {
         try await eventually("the hub has ended") { hub.hasEnded }
     }
 
-    @Test("One that the program of a core has started does not end with that core: others use it (contract P14)")
+    @Test("A hub that the program of a core has started does not end with that core: others use it (contract P14)")
     func unmarked() async throws {
         var program = try HostProgram()
         program.environment["SHAREDCORE_BACKEND"] = "zmq"

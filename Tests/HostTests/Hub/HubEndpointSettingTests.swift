@@ -4,7 +4,7 @@ internal import ZMQBackend
 
 @testable internal import SharedCoreHost
 
-@Suite("Where the hub is")
+@Suite("The endpoint of the hub")
 struct HubEndpointSettingTests {
     private func endpoint(_ environment: [String: String], dir: String = "/groups") throws -> String {
         try Resolution(

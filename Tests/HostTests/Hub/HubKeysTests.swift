@@ -57,7 +57,7 @@ struct HubKeysTests {
                 for ended in [
                     try await program.run(arguments + ["--config", "c.yaml"]), try await other.run(arguments),
                 ] {
-                    // The other one may not be able to read it.
+                    // `status` may fail earlier, with another message.
                     if arguments[0] == "config" {
                         #expect(ended.status == 78, "\(arguments)")
                         #expect(ended.errors.contains("which is not shown"), "\(arguments): \(ended.errors)")

@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import SharedCoreHost
 
-@Suite("What is JSON at the shell")
+@Suite("Arguments that are JSON, by RFC 8259")
 struct JSONGrammarTests {
     @Test(
         "Every value of RFC 8259 is",
@@ -41,7 +41,7 @@ struct JSONGrammarTests {
         #expect(!JSONGrammar.accepts([0x22, 0xed, 0xa0, 0x80, 0x22]))
     }
 
-    @Test("What is accepted, a decoder reads", arguments: Seed.several(4))
+    @Test("Every accepted text is read by a decoder", arguments: Seed.several(4))
     func decoded(seed: Seed) {
         var random = SeededRandom(seed)
         let pieces = [

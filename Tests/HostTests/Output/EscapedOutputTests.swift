@@ -6,7 +6,7 @@ internal import ZMQBackend
 @testable internal import SharedCoreHost
 
 /// Foreign texts command no terminal: not by error messages, not by the log, not by results.
-@Suite("What reaches a terminal (contract E2)")
+@Suite("Output to a terminal (contract E2)")
 struct EscapedOutputTests {
     @Test(
         "No bracket, quote or backslash is left as it is, also with a mark that makes one character of both",
@@ -142,7 +142,7 @@ struct EscapedOutputTests {
         #expect(shown == "\u{1b}[32m\(escaped)\u{1b}[0m  \(escaped)")
     }
 
-    @Test("What a client of a hub says of itself is shown escaped, in the hub's log and by commands")
+    @Test("The names that a client gives a hub are shown escaped, in the hub's log and by commands")
     func clients() async throws {
         var program = try HostProgram()
         program.environment["SHAREDCORE_BACKEND"] = "zmq"

@@ -141,7 +141,7 @@ struct BudgetEnforcementTests {
         }
     }
 
-    @Test("What an Executor has left in its process group ends with it")
+    @Test("Processes that an Executor has left in its process group end with it")
     func leftBehind() async throws {
         let program = try program(command: "sleep 1000 & echo $!")
         try await ServingHost.serve(program) { host in

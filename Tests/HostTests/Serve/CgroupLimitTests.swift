@@ -32,7 +32,7 @@ struct CgroupLimitTests {
         "low 0\nhigh 0\nmax 12\noom 1\noom_kill \(killed)\noom_group_kill 1\n"
     }
 
-    @Test("That the kernel has killed for want of memory is told by the cgroup's events, and by nothing else there")
+    @Test("Only the cgroup's events tell that the kernel has killed for want of memory")
     func kills() throws {
         let directory = try TemporaryDirectory()
         let cell = CgroupLimit.Cell(path: directory.path)

@@ -3,7 +3,7 @@ internal import Lifecycle
 internal import Testing
 
 /// Contract P11, exactly and without a clock.
-@Suite("What an Executor may use (contract P11)")
+@Suite("The limits of an Executor (contract P11)")
 struct ExecutorBudgetTests {
     private let start = BootInstant(nanoseconds: 1_000_000_000_000)
 

@@ -65,10 +65,10 @@ struct ExecutorProcessTests {
         #expect(try await !beginsEarly(slim, making: directory.path(of: "group")))
     }
 
-    @Test("One that is held ends where no process is left to let it go", arguments: StartGate.Way.allCases)
+    @Test("A process that is held ends if no process is left to release it", arguments: StartGate.Way.allCases)
     func abandoned(way: StartGate.Way) async throws {
         let path = directory.path(of: "ran")
-        // Its standard input is at its end.
+        // The standard input of the process is at its end.
         let child = try ChildProcess(
             try ChildProcess.built("sharedcore"),
             StartGate.arguments(for: ["/usr/bin/touch", path], as: way, leave: STDIN_FILENO))
@@ -76,7 +76,7 @@ struct ExecutorProcessTests {
         #expect(access(path, F_OK) != 0)
     }
 
-    @Test("What a host starts for a push is held where the host limits its memory by the system")
+    @Test("A host that limits memory by the system holds the process that it starts for a push")
     func launch() throws {
         let resolution = Resolution(
             flags: [:], environment: ["HOME": directory.path, "SHAREDCORE_EXECUTOR_COMMAND": "true"], file: nil,

@@ -9,7 +9,7 @@ internal import Testing
 
 @testable internal import SharedCoreHost
 
-@Suite("What a killed host has left running")
+@Suite("Processes that a killed host has left running")
 struct LeftoverTests {
     private func number(in name: String, of program: HostProgram) async throws -> Int32 {
         let text = try await program.shell("cat \(name)").output
@@ -49,7 +49,7 @@ struct LeftoverTests {
             ]
             defer { for daemon in daemons { kill(daemon, SIGKILL) } }
             var quiet = started
-            // It must not begin the push again.
+            // This host must not begin the push again.
             quiet.environment["SHAREDCORE_EXECUTOR_COMMAND"] = "true"
             try await ServingHost.serve(quiet) { next in
                 // The host has ended the process before it reports that it serves. Another test's host may have ended
@@ -110,7 +110,7 @@ struct LeftoverTests {
         #expect(try program.waitForEnd() == 137)
     }
 
-    @Test("What does not end holds up no host, which is told")
+    @Test("A process that cannot be ended delays no host; the host reports it")
     func unending() throws {
         let program = try StartedProgram("/bin/sleep", ["1000"], streams: [])
         let process = try ProcessHandle(try #require(ProcessIdentity(of: program.pid)))

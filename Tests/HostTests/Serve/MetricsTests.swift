@@ -127,7 +127,7 @@ struct MetricsTests {
         #expect(bytes == Array("200".utf8))
     }
 
-    @Test("What a peer does not read is kept up to the limit: then it is cut, and its stream is over, once")
+    @Test("Output that a peer does not read is kept up to the limit; then the peer is cut, and its stream ends once")
     func streamThatIsNotRead() throws {
         let limit = 1 << 20
         let rules = RequestServer.Rules(
@@ -237,7 +237,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("What changes without the host is told as well")
+    @Test("Changes by others than the host are reported as well")
     func others() async throws {
         var program = try HostProgram()
         let path = program.directory.path(of: "metrics")

@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import SharedCoreHost
 
-@Suite("What is kept of an Executor's line")
+@Suite("The part of an Executor's line that is kept")
 struct PrintedLineTests {
     @Test("A line that fits is kept as it is, without what follows it")
     func whole() {

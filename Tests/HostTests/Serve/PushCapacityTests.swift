@@ -14,7 +14,7 @@ internal import Testing
 struct PushCapacityTests {
     private let space = MemorySpace()
 
-    @Test("One more than push.capacity is refused with an answer that says so, and taken when there is room")
+    @Test("A push beyond push.capacity is refused with an answer that says so, and taken when there is room")
     func refused() async throws {
         let group = try await space.open("a")
         let queue = try PushQueue(of: group, capacity: .init(count: 2))

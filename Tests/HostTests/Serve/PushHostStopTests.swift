@@ -134,7 +134,7 @@ struct PushHostStopTests {
                 let taken = try await queue.count().taken
                 return recorder.startCount == 2 && taken == 3
             }
-            // It counts again, past the limit.
+            // The activity counts again, past the limit.
             await host.note([], of: owner)
             try letFail()
         }

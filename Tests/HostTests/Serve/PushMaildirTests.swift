@@ -169,7 +169,7 @@ struct PushMaildirTests {
         await group.close()
     }
 
-    @Test("What a core takes away before the host has looked is a push as well")
+    @Test("A message that a core takes before the host has read the folder is a push as well")
     func takenAtOnce() async throws {
         try write("cur/0:2,S", id: "old@x")
         try write("new/1", id: "1@x")
@@ -177,14 +177,14 @@ struct PushMaildirTests {
             try await until(["1@x"], in: queue)
             try FileManager.default.moveItem(
                 atPath: directory.path(of: "mail/new/1"), toPath: directory.path(of: "mail/cur/1:2,S"))
-            // As quick as a core can be: the file is never in the folder that rings.
+            // As if a core had moved the file at once: it is never in `new`, the folder with events.
             try write("cur/2:2,S", id: "2@x")
             try write("new/3", id: "3@x")
             try await until(["1@x", "2@x", "3@x"], in: queue)
         }
     }
 
-    @Test("What a core takes away while pushes cannot be stored is a push as soon as they can")
+    @Test("A message that a core takes while pushes cannot be stored is a push as soon as they can")
     func storeRefuses() async throws {
         let group = try await space.open("a")
         let isFull = Mutex(false)

@@ -245,7 +245,7 @@ struct MainPushCommandTests {
             try program.write(bytes: [0, 0xff], to: "payload")
             try await call("1@x", to: program)
             try await ServingHost.serve(program) { [program] host in
-                // Of the same call-id and another type.
+                // A push of the same call-id and another type.
                 #expect(try await program.run("push", "1@x").status == 0)
                 try await host.until("served", of: "1@x")
                 try await forMain(1, in: program)
@@ -269,7 +269,7 @@ struct MainPushCommandTests {
     }
 
     @Test(
-        "What a Main had taken when it was killed comes to the next one; what it has acknowledged does not",
+        "A push that a killed Main had taken comes to the next Main; one that it has acknowledged does not",
         arguments: [("push.taken", false), ("push.handled", false), ("push.acknowledged", true)], ["file", "zmq"])
     func killed(step: (point: String, isOver: Bool), backend: String) async throws {
         try await HostProgram.using(backend) { program in
@@ -314,7 +314,7 @@ struct MainPushCommandTests {
     }
 
     @Test(
-        "One that no Main takes ends with inbox.lifetime: the host says so, and the timeline; without a host the next one"
+        "A push that no Main takes ends with inbox.lifetime: the host and the timeline say so, or the next host"
     )
     func ended() async throws {
         var program = try program()

@@ -194,7 +194,7 @@ struct RetryTests {
         arguments: ["file", "zmq"])
     func hostKilled(backend: String) async throws {
         try await HostProgram.using(backend) { program in
-            // It would wait for a long time.
+            // The Executor waits for its message so long that it still runs when the host is killed.
             var program = program
             program.environment["SHAREDCORE_EXECUTOR_BUDGET"] = "1h"
             _ = try await program.run("push", "1@x")

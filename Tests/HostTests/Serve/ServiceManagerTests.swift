@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import SharedCoreHost
 
-@Suite("What the host tells its service manager")
+@Suite("The host's messages to its service manager")
 struct ServiceManagerTests {
     @Test("The host tells systemd that it is ready, alive, reloading and stopping")
     func story() async throws {

@@ -93,7 +93,7 @@ extension KeeperTests {
                 machine.handle(.timePassed, at: at(3)) == [.remember(isClosed: false), .start(inBackground: true)])
         }
 
-        @Test("One that ran for a minute was well: its next failure is the first")
+        @Test("A Main that ran for a minute was well: its next failure is the first")
         mutating func steady() {
             _ = machine.handle(.begun(isClosed: false), at: at(0))
             #expect(fail(at: 1) == .zero)
@@ -142,7 +142,7 @@ extension KeeperTests {
             #expect(fail(at: 61) == .zero)
         }
 
-        @Test("What cannot be started is tried again like what fails")
+        @Test("A Main that cannot be started is tried again like one that fails")
         mutating func notStarted() {
             _ = machine.handle(.begun(isClosed: false), at: at(0))
             #expect(machine.handle(.ended(.notStarted), at: at(0)).contains(.start(inBackground: true)))
@@ -150,7 +150,7 @@ extension KeeperTests {
             #expect(machine.nextTime == at(1))
         }
 
-        @Test("One whose end was not seen was closed if it said so")
+        @Test("A Main with an unseen end was closed by its user if it said so before")
         mutating func leaving() {
             _ = machine.handle(.adopted, at: at(0))
             _ = machine.handle(.connected, at: at(1))

@@ -10,7 +10,7 @@ internal import Testing
 
 @Suite("Messages are taken as they arrive, from any program")
 struct ArrivalTests {
-    @Test("What waits is taken first, what is moved in later at once")
+    @Test("Waiting mail is taken first, and later mail as soon as it is moved in")
     func takesEarlyAndLate() async throws {
         let maildir = try TestMaildir()
         try maildir.deliver(id: "early")

@@ -117,7 +117,7 @@ struct PoisonTests {
         #expect(try await counts(in: inbox).isEmpty)
     }
 
-    @Test("What a mark tells of is counted once, by the next core, until the message is read")
+    @Test("The end that a mark reports is counted once, by the next core, until the message is read")
     func counted() async throws {
         let maildir = try TestMaildir()
         let folder = try Maildir(path: maildir.path)
@@ -208,7 +208,7 @@ struct PoisonTests {
         #expect(throws: SystemCallError.self) { try SetAsideMessage.toRetry(.poison, of: maildir.path) }
     }
 
-    @Test("What is set aside is listed and given back, under a name that is free")
+    @Test("Messages that were set aside are listed, and given back under a free name")
     func retry() async throws {
         let maildir = try TestMaildir()
         #expect(try SetAsideMessage.all(beside: maildir.path).isEmpty)

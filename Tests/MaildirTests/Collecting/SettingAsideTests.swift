@@ -8,7 +8,7 @@ internal import Testing
 
 @testable internal import MaildirCore
 
-@Suite("What cannot be delivered is set aside, reported and never lost")
+@Suite("Messages that cannot be delivered are set aside, reported and never lost")
 struct SettingAsideTests {
     /// The answer for a message that is too large.
     private static let tooLarge = InboxMessage.Content.tooLarge(from: "ann@example.org", to: "bob@example.org")

@@ -87,7 +87,7 @@ struct HostileMessageTests {
     }
 
     @Test(
-        "Whatever is repeated twenty thousand times in a header is read or refused",
+        "A part of a header that is repeated twenty thousand times is read or refused",
         arguments: ["g:", "(", "<", "\"", "=?utf-8?q?", "@a,", "[", "\\", "a@b,", ";", "g:\n ", "<a@b> "])
     func repetition(_ unit: String) async throws {
         let desk = try ReadingDesk()

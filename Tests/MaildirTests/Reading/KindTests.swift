@@ -21,7 +21,7 @@ struct KindTests {
         #expect(message == InboxMessage(callID: try #require(CallID("a@b")), content: .nothingToShow))
     }
 
-    @Test("What a message says itself stands above its content type")
+    @Test("The kind that a message names takes precedence over its content type")
     func declaredKindWins() async throws {
         let report = "X-SharedCore-Kind: text\nContent-Type: multipart/report; boundary=r\n\n--r\n\nshown\n--r--\n"
         let message = try await ReadingDesk().read(MailSample.head + report)

@@ -64,7 +64,7 @@ struct ActivityState: Hashable {
         var pending: Commit?
         /// The same of its core.
         var call: Call?
-        /// The activities that its core has begun and not ended.
+        /// The activities that the participant's core has begun and not ended.
         var works: UInt8 = 0
         /// The activities and the request as the owner has read them last. `isSeenRequestCurrent` is true while that
         /// request stands.
@@ -73,20 +73,20 @@ struct ActivityState: Hashable {
         var isSeenRequestCurrent = false
         /// True if an activity has begun that the participant has not read.
         var hasBegunUnseen = false
-        /// The reason with which its core was told to stop. `isReasonOver` is true if the request behind it no longer
-        /// stood.
+        /// The reason with which the participant's core was told to stop. `isReasonOver` is true if the request behind
+        /// it no longer stood.
         var reason: Reason?
         var isReasonOver = false
-        /// The ticks for which it has been able to run, up to the longest that another may wait for it.
+        /// The ticks for which the participant has been able to run, up to the longest that another may wait for it.
         var ran = ActivityModel.answerBound
-        /// The number of its ticks for which it has waited since its request; of those, since the owner was not busy;
-        /// and since the owner has published that it stops.
+        /// The number of the participant's ticks for which it has waited since its request; of those, since the owner
+        /// was not busy; and since the owner has published that it stops.
         var waited: UInt8 = 0
         var waitedIdle: UInt8 = 0
         var waitedStopping: UInt8 = 0
-        /// The number of its ticks for which it has seen a challenge without an answer.
+        /// The number of the participant's ticks for which it has seen a challenge without an answer.
         var silence: UInt8 = 0
-        /// The ticks since its core was told to stop.
+        /// The ticks since the participant's core was told to stop.
         var stopped: UInt8 = 0
 
         var canRun: Bool { life == .running }

@@ -96,7 +96,8 @@ extension BatonModel {
         let me = state[number]
         switch me.phase {
         case .active where state.asker != 0 && state.owns(number) && state.offersLeft > 0: steps.append(.quiet(number))
-        // A participant has one baton at a time: that of an earlier offer, which it has applied itself, is closed first.
+        // A participant has one baton at a time: that of an earlier offer, which it has applied itself, is closed
+        // first.
         case .quiet where me.awaits == 0 || lacks == .oneAtATime:
             steps.append(lacks == .depositFirst ? .offer(number) : .deposit(number))
         case .depositing:

@@ -34,7 +34,7 @@ struct BatonState: Hashable {
         case failing
         /// The participant has no baton, and is about to end the calls of earlier ownerships.
         case endingLost
-        /// The commit that gives it the call has succeeded (step 7), and it has sent nothing.
+        /// The commit that gives the participant the call has succeeded (step 7), and it has sent nothing.
         case applied
         /// The participant's core runs without the call.
         case running
@@ -43,24 +43,25 @@ struct BatonState: Hashable {
 
     struct Participant: Hashable {
         var life = Life.running
-        /// True if the end of its session is recorded.
+        /// True if the end of the participant's session is recorded.
         var isReaped = false
         var phase: Phase
-        /// The epoch under which it believes to own; 0 for none.
+        /// The epoch under which the participant believes to own; 0 for none.
         var epoch: UInt8 = 0
-        /// The time for which it has waited for an answer.
+        /// The time for which the participant has waited for an answer.
         var waited: UInt8 = 0
-        /// The time for which it has been frozen, up to the longest wait of another participant.
+        /// The time for which the participant has been frozen, up to the longest wait of another participant.
         var silent: UInt8 = 0
-        /// The number of the baton of which its core has the descriptors and the bytes; 0 for none.
+        /// The number of the baton of which the participant's core has the descriptors and the bytes; 0 for none.
         var holds: UInt8 = 0
-        /// The number of the baton of which it keeps duplicates, for others and a later core of its own; 0 for none.
+        /// The number of the baton of which the participant keeps duplicates, for others and a later core of its own; 0
+        /// for none.
         var keeps: UInt8 = 0
-        /// The baton that it has offered without having learned the outcome; 0 for none.
+        /// The baton that the participant has offered without having learned the outcome; 0 for none.
         var awaits: UInt8 = 0
-        /// True while it sends media and requests of the call.
+        /// True while the participant sends media and requests of the call.
         var sends = false
-        /// True if it has the call but no place in the group: it has to end the call over the network.
+        /// True if the participant has the call but no place in the group: it has to end the call over the network.
         var mustHangUp = false
     }
 
@@ -81,13 +82,14 @@ struct BatonState: Hashable {
     var third = Participant(phase: .seeking)
 
     var hostLife: Life
-    /// The baton of which the duplicates wait in its socket, that which it keeps, and that of which it has said so; 0 for none.
+    /// The batons with duplicates that wait in the host's socket, that the host keeps, and that it has confirmed; 0 for
+    /// none.
     var hostMail: UInt8 = 0
     var hostHolds: UInt8 = 0
     var hostAnswered: UInt8 = 0
-    /// The epoch of the owner that has sent it the latest.
+    /// The epoch of the owner that has sent the latest baton to the host.
     var senderEpoch: UInt8 = 0
-    /// The store as it has seen it last: at first, from before the old owner acquired.
+    /// The store as the host has seen it last: at first, from before the old owner acquired.
     var hostView = View()
 
     /// The owner's place among the participants, from 1; 0 for none.

@@ -38,7 +38,7 @@ struct HubBatonState: Hashable {
         case failing
         /// The participant has no baton, and is about to end the calls of earlier ownerships.
         case endingLost
-        /// The commit that gives it the call has succeeded (step 7), but it does not know that yet.
+        /// The commit that gives the participant the call has succeeded (step 7), but it does not know that yet.
         case applying
         /// The participant knows that the commit has succeeded, and has sent nothing.
         case applied
@@ -61,23 +61,23 @@ struct HubBatonState: Hashable {
 
     struct Participant: Hashable {
         var life = Life.running
-        /// True if the end of its session is recorded.
+        /// True if the end of the participant's session is recorded.
         var isOver = false
         var phase: Phase
-        /// The epoch under which it believes to own; 0 for none.
+        /// The epoch under which the participant believes to own; 0 for none.
         var epoch: UInt8 = 0
-        /// The time for which it has waited for an answer.
+        /// The time for which the participant has waited for an answer.
         var waited: UInt8 = 0
-        /// The time since the hub last received from it, up to the lease.
+        /// The time since the hub last received from the participant, up to the lease.
         var away: UInt8 = 0
         var mail = Mail.none
-        /// True if its core has the bytes, from the hub or of its own.
+        /// True if the participant's core has the bytes, from the hub or of its own.
         var hasBytes = false
-        /// True if it has offered the baton and has not learned the outcome.
+        /// True if the participant has offered the baton and has not learned the outcome.
         var awaits = false
-        /// True while it sends media and requests of the call.
+        /// True while the participant sends media and requests of the call.
         var sends = false
-        /// True if it has the call but no place in the group: it has to end the call over the network.
+        /// True if the participant has the call but no place in the group: it has to end the call over the network.
         var mustHangUp = false
     }
 

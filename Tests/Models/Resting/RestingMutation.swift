@@ -27,7 +27,7 @@ enum RestingMutation: String, CaseIterable, Sendable {
     case restBesideCall = "a Main comes to rest again and again while a call waits for its message"
     case noOfferBound = "an offer has no bound"
 
-    /// The setting in which the search finds it.
+    /// The setting in which the search finds the mutation.
     var setting: RestingSetting {
         switch self {
         case .sleepBeforeTake, .noLookBeforeSleep, .takeOfWithdrawn, .withdrawOfTaken, .noOfferBound, .restBesideCall,

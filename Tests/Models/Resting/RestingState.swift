@@ -97,7 +97,7 @@ struct Participant: Hashable {
     var life = Life.running
     var phase = Phase.away
     var core = Core.none
-    /// True if the epoch of its core is the owner's.
+    /// True if the epoch of the participant's core is the owner's.
     var isInForce = false
     /// True if another participant ended its ownership because it could not run.
     var isSuperseded = false
@@ -107,23 +107,23 @@ struct Participant: Hashable {
     var unchanged: Keys = []
     /// The number of awaited changes that have reached a Main at rest since its last read.
     var signals: UInt8 = 0
-    /// True if it has its own reason to wake: data on a kept socket, its user, its keep-alive.
+    /// True if the participant has its own reason to wake: data on a kept socket, its user, its keep-alive.
     var hasReason = false
-    /// True if the owner that it has asked was at rest then.
+    /// True if the owner that the participant has asked was at rest then.
     var askedAtRest = false
     /// True if this second Main has been opened before.
     var wasOpened = false
-    /// The ticks for which it has been able to run.
+    /// The ticks for which the participant has been able to run.
     var ran: UInt8 = 0
-    /// For how many of its ticks its offer or its request has stood.
+    /// For how many of the participant's ticks its offer or its request has stood.
     var waited: UInt8 = 0
-    /// The number of its ticks for which it has seen a wake without a resume.
+    /// The number of the participant's ticks for which it has seen a wake without a resume.
     var wakeWaited: UInt8 = 0
-    /// The number of its ticks for which it has seen a challenge without an answer.
+    /// The number of the participant's ticks for which it has seen a challenge without an answer.
     var silence: UInt8 = 0
     /// The ticks since the last read of a Main at rest.
     var slept: UInt8 = 0
-    /// The ticks since the last fault for which it has sought ownership.
+    /// The ticks since the last fault for which the participant has sought ownership.
     var sought: UInt8 = 0
 
     var canRun: Bool { life == .running }

@@ -27,7 +27,7 @@ struct Model {
         /// The core of this Main was made quiet, and the Main wants to rest; or it wants to resume.
         case rest(Int), resume(Int)
         case freeze(Int), thaw(Int), die(Int)
-        /// The end of its session is recorded.
+        /// The end of the participant's session is recorded.
         case reap(Int)
         case tick
     }
@@ -39,13 +39,13 @@ struct Model {
 
         let epoch: Revision
         var phase = Phase.announced
-        /// True if it runs, according to a witness.
+        /// True if the core runs, according to a witness.
         var runs = false
-        /// True if it was made quiet.
+        /// True if the core was made quiet.
         var isQuiet = false
-        /// The revision of the baton that it may apply; nil without one.
+        /// The revision of the baton that the core may apply; nil without one.
         var gets: Revision?
-        /// True while it sends for the call that moves.
+        /// True while the core sends for the call that moves.
         var hasCall = false
     }
 
@@ -54,7 +54,7 @@ struct Model {
         /// The machine of a holder, in place of that of a participant.
         var hold: HolderMachine?
         var pending: Directive?
-        /// True if it has no work until another event.
+        /// True if the participant has no work until another event.
         var isQuiet = false
         var isFrozen = false
         var isDead = false
@@ -63,19 +63,19 @@ struct Model {
         /// The ticks for which this Main has had the goal to own and could run, while it neither owned nor was
         /// legitimately delayed.
         var waits = 0
-        /// The ticks for which it has been able to run.
+        /// The ticks for which the participant has been able to run.
         var runs = Model.settled
 
         var canRun: Bool { !isDead && !isFrozen }
-        /// True if it has a goal, an ownership or a core. Freezing or killing an uninvolved participant has no
-        /// consequences.
+        /// True if the participant has a goal, an ownership or a core. Freezing or killing an uninvolved participant
+        /// has no consequences.
         var isInvolved: Bool {
             hold != nil || machine.goal.wantsOwnership || machine.holding != nil || machine.core != nil
                 || !cores.isEmpty
                 || pending != nil || machine.view.handover?.session == machine.myself.session
         }
         var isMain: Bool { machine.myself.isMain }
-        /// The state of the store that it has seen.
+        /// The state of the store that the participant has seen.
         var seen: Revision { hold?.view.revision ?? machine.view.revision }
     }
 

@@ -22,18 +22,18 @@ struct Call {
     let since: UInt64
     var wait: MessageWait
     var phase = Phase.subscribing
-    /// True while its watch is open.
+    /// True while the call's watch is open.
     var isSubscribed = false
-    /// When the group learned that it waits.
+    /// When the group learned that the call waits.
     var expectedAt: UInt64?
-    /// The last change that its watch has reported.
+    /// The last change that the call's watch has reported.
     var heard: UInt64 = 0
-    /// True if there is a change that it has not processed.
+    /// True if there is a change that the call has not processed.
     var isRung = false
     var alarm: UInt64 = .max
-    /// The epoch that it insists on, once it has it.
+    /// The epoch that the call insists on, once it has it.
     var held: Revision?
-    /// The problem and the loss of its core at its start.
+    /// The problem and the loss of the call's core at its start.
     var problemBefore: DemandPolicy.CoreProblem?
     var lossBefore: Revision?
 

@@ -5,16 +5,16 @@ internal import CoreAPI
 /// a message.
 struct Dialog {
     let id: CallID
-    /// The key of its record.
+    /// The key of the call's record.
     let key: Key
-    /// True if it moves with a baton.
+    /// True if the call moves with a baton.
     var moves: Bool
-    /// When the other side ends it.
+    /// When the other side ends the call.
     let endsAt: UInt64
-    /// The core that the last commit made its holder.
+    /// The core that the last commit made the call's holder.
     var holder: Int
-    /// True if its record exists and is open.
+    /// True if the call's record exists and is open.
     var isOpen = false
-    /// True if a core was told to end it over the network because its baton was over.
+    /// True if a core was told to end the call over the network because its baton was over.
     var isHungUp = false
 }

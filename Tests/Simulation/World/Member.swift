@@ -17,67 +17,67 @@ struct Member {
     var endsAt: UInt64 = .max
     var demandPolicy: DemandPolicy
     var expected = OwnExpectations()
-    /// The random source of its choices.
+    /// The random source of the member's choices.
     var random: SeededRandom
 
-    /// The number of its process, if it is reused from another one.
+    /// The number of the member's process, if it is reused from another one.
     var reusedNumber: Int32?
-    /// True if it has opened the group, and has neither died nor closed since.
+    /// True if the member has opened the group, and has neither died nor closed since.
     var isOpen = false
     var isDead = false
-    /// True if its session was ended after its death.
+    /// True if the member's session was ended after its death.
     var isBuried = false
     /// The time since which the member has been able to run without interruption.
     var runsSince: UInt64 = 0
     var openedAt: UInt64 = 0
     var frozenUntil: UInt64?
-    /// Events that are deferred until it runs again.
+    /// Events that are deferred until the member runs again.
     var deferred: [Event] = []
     var diedAt: UInt64?
-    /// Until when the store refuses its commits.
+    /// Until when the store refuses the member's commits.
     var troubleUntil: UInt64 = 0
-    /// The time since which it has had the goal to own without interruption.
+    /// The time since which the member has had the goal to own without interruption.
     var wantsSince: UInt64?
-    /// The commits before the one at which it dies, and whether that one takes effect.
+    /// The commits before the one at which the member dies, and whether that one takes effect.
     var diesAtCommit: (skipping: Int, after: Bool)?
-    /// The commits before the one after which it freezes, and the duration.
+    /// The commits before the one after which the member freezes, and the duration.
     var freezesAtCommit: (skipping: Int, duration: Int)?
 
     /// The directive that was decided and not carried out yet.
     var pending: Directive?
     /// The view of the member when it decided to stop its core.
     var viewAtStop = OwnershipView()
-    /// The number of directives it has carried out, and since when they are counted.
+    /// The number of directives the member has carried out, and since when they are counted.
     var directives = (count: 0, since: UInt64(0))
-    /// When its alarm fires; alarms for other times are ignored.
+    /// When the member's alarm fires; alarms for other times are ignored.
     var alarm: UInt64 = .max
     /// True while a notification is on its way to the member.
     var isToldSoon = false
-    /// When a wake-up of it was lost; nil once it has read since.
+    /// When a wake-up of the member was lost; nil once it has read since.
     var missedSince: UInt64?
-    /// Outdated records that it will receive late.
+    /// Outdated records that the member will receive late.
     var staleSnapshots: [Snapshot] = []
-    /// The last commit with which its core began an activity.
+    /// The last commit with which the member's core began an activity.
     var begun = Revision.zero
-    /// True if one of its cores has given a baton: its later cores take batons, too.
+    /// True if one of the member's cores has given a baton: its later cores take batons, too.
     var hasGiven = false
-    /// True while its core processes the outcome of its baton.
+    /// True while the member's core processes the outcome of its baton.
     var hearsOfBaton = false
-    /// The position of its watch of the demand; nil if it has none.
+    /// The position of the member's watch of the demand; nil if it has none.
     var demandPosition: Int?
     var demand: Demand?
 
-    /// True while its application waits for its start as Main.
+    /// True while the member's application waits for its start as Main.
     var isStarting = false
     /// The cores that run here or are stopping, by number.
     var cores: [Int] = []
-    /// The calls of its application that are not over.
+    /// The calls of the member's application that are not over.
     var calls: [Int] = []
-    /// True if its application has finished.
+    /// True if the member's application has finished.
     var isFinishing = false
 
     var isMain: Bool { plan.role == .main }
-    /// True while it takes part.
+    /// True while the member takes part.
     var isAlive: Bool { isOpen && !isDead }
 
     func isFrozen(at clock: UInt64) -> Bool { frozenUntil.map { $0 > clock } ?? false }
@@ -95,33 +95,33 @@ struct SimulatedCore {
     let member: Int
     let epoch: Revision
     var phase = Phase.announced
-    /// True if it was told to stop, failed or was fenced: it receives nothing more.
+    /// True if the core was told to stop, failed or was fenced: it receives nothing more.
     var isEnding = false
     var wasToldToStop = false
-    /// True if it runs, according to a witness.
+    /// True if the core runs, according to a witness.
     var runs = false
     var startedAt: UInt64 = 0
-    /// Since when it has been stopping.
+    /// Since when the core has been stopping.
     var endsSince: BootInstant?
     var problem: String?
-    /// True while it becomes quiet for a rest. When it is quiet, it runs nothing but its stop.
+    /// True while the core becomes quiet for a rest. A quiet core runs nothing but its stop.
     var isBecomingQuiet = false
     var isQuiet = false
-    /// The messages that it has stored and not acknowledged to the server.
+    /// The messages that the core has stored and not acknowledged to the server.
     var unacknowledged: Set<Int> = []
-    /// The activities that it has begun, by id.
+    /// The activities that the core has begun, by id.
     var activities: [Activity] = []
-    /// Why it was told to stop.
+    /// Why the core was told to stop.
     var request: StopRequest?
-    /// The calls that it has, by number.
+    /// The calls that the core has, by number.
     var dialogs: Set<Int> = []
-    /// The baton that existed when the core was started, and the baton that it has fetched and not used.
+    /// The baton that existed when the core was started, and the baton that the core has fetched and not used.
     var offered: Standing<BatonRecord>?
     var gets: Standing<BatonRecord>?
-    /// True if a keeper did not answer its request.
+    /// True if a keeper did not answer the core's request.
     var hasAsked = false
-    /// True if it has applied a baton, though it may not know.
+    /// True if the core has applied a baton, though it may not know.
     var hasApplied = false
-    /// True if a commit that applies its baton may have taken effect.
+    /// True if a commit that applies the core's baton may have taken effect.
     var isApplyUnclear = false
 }

@@ -9,10 +9,10 @@ struct Order {
     let session: SessionID
     let key: Key
     var deadline = BootInstant(nanoseconds: 0)
-    /// True if its sender no longer waits.
+    /// True if the command's sender no longer waits.
     var isOver = false
-    /// How often a core has carried it out.
+    /// How often a core has carried the command out.
     var executions = 0
-    /// True if its sender was told that the command is not carried out.
+    /// True if the command's sender was told that the command is not carried out.
     var isDisclaimed = false
 }

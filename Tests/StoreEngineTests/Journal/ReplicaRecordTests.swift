@@ -4,7 +4,7 @@ internal import StoreEngine
 internal import TestSupport
 internal import Testing
 
-@Suite("What replicas elsewhere are sent")
+@Suite("The records that are sent to other replicas")
 struct ReplicaRecordTests {
     private func replica(
         of state: StoreState, historyByteCount: Int = 1 << 20, historyAfter: Revision? = .zero

@@ -64,7 +64,7 @@ struct PresenceTests {
         Kind("what expires", share: 0, key: ".sharedcore/timeline/", lifetime: .expiring(after: .seconds(9))),
     ]
 
-    @Test("What commits may use of 1 MiB and 4,096 entries beyond the limits, and no more", arguments: kinds)
+    @Test("The part of 1 MiB and 4,096 entries beyond the limits that each kind of commit may use", arguments: kinds)
     private func bounds(kind: Kind) throws {
         // Commits of 16 KiB, keys included, and of entries without a value.
         for limits in [
@@ -86,7 +86,7 @@ struct PresenceTests {
         }
     }
 
-    @Test("Where each kind has used its share, owners still change, and what all others may use is bounded")
+    @Test("When each kind has used its share, owners still change, and the share of all others is bounded")
     func order() throws {
         var (state, session) = try full(Limits(valueByteCount: 16_384, entryCount: 1))
         func fill(_ kind: Kind) throws -> Int {

@@ -25,8 +25,8 @@ final class Burst {
         for callID in callIDs { processes[callID] = try post.push(callID) }
     }
 
-    /// Waits until all Executors wait, also the last one that a busy machine has started. Otherwise the core of an earlier
-    /// one could serve the others and stop before the last one waits.
+    /// Waits until all Executors wait, also the last one that a busy machine has started. Otherwise the core of an
+    /// earlier one could serve the others and stop before the last one waits.
     func allWait() async throws {
         try await eventually("all wait for their messages", timeout: TestTimeout.long) {
             try await group.list(".sharedcore/expectations").entries.count == callIDs.count

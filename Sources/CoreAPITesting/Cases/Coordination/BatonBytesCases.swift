@@ -37,7 +37,7 @@ enum BatonBytesCases {
     }
 
     static let keeping = ConformanceCase(
-        "C25f", "the owner of an epoch alone keeps a baton, one for each epoch, of 65,536 bytes at most",
+        "C25f", "only the owner of an epoch keeps a baton: one for each epoch, of 65,536 bytes at most",
         promises: [.batonBytes]
     ) { context in
         try await context.withGroup { group in

@@ -92,7 +92,7 @@ enum BatonCases {
     }
 
     static let timeIsOver = ConformanceCase(
-        "C25c", "a baton is applied or its old owner ends it, and not both"
+        "C25c", "a baton is either applied or ended by its old owner, never both"
     ) { context in
         let main = "takes,hold-apply=apply"
         var isCarried = false

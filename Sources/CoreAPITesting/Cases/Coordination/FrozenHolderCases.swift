@@ -63,7 +63,7 @@ enum FrozenHolderCases {
     }
 
     static let frozenRequestIsRemoved = ConformanceCase(
-        "C6d", "a Main that is frozen while it asks holds up no other: its request is removed, and it asks anew"
+        "C6d", "the request of a Main that is frozen while it asks is removed, and the Main asks anew later"
     ) { context in
         try await context.withTestCluster { testCluster in
             let owner = try await testCluster.owningExecutor("owner", "hold-stop=stop", waitingFor: "call-1")

@@ -6,7 +6,7 @@ enum MessageChangeCases {
     static let all = [updates, withdrawals, mainAcknowledges]
 
     static let updates = ConformanceCase(
-        "C22a", "an update is what is asked for from then on, and takes the message out of the hand that it is in"
+        "C22a", "after an update a call gets the new content, and a participant that has the message in hand loses it"
     ) { context in
         try await context.withTestCluster { testCluster in
             let main = try await testCluster.owningMain()
@@ -62,7 +62,7 @@ enum MessageChangeCases {
     }
 
     static let mainAcknowledges = ConformanceCase(
-        "C22c", "what Main acknowledges is shown by no Executor afterwards, in hand or not"
+        "C22c", "a message that Main has acknowledged is shown by no Executor afterwards, in hand or not"
     ) { context in
         try await context.withTestCluster { testCluster in
             let main = try await testCluster.owningMain()

@@ -25,7 +25,7 @@ enum MessageSourceCases {
     }
 
     static let mainHasIt = ConformanceCase(
-        "C8b", "scenario 4: what Main has got already, an Executor gets at once, without a core"
+        "C8b", "scenario 4: an Executor gets a message that Main has stored at once, without a core"
     ) { context in
         try await context.withTestCluster { testCluster in
             _ = try await testCluster.owningMain(apart: true)
@@ -44,7 +44,7 @@ enum MessageSourceCases {
     }
 
     static let mainGetsIt = ConformanceCase(
-        "C8c", "scenario 5: what Main gets only after the wait began wakes the Executor at once"
+        "C8c", "scenario 5: a message that Main stores after the wait began wakes the Executor at once"
     ) { context in
         try await context.withTestCluster { testCluster in
             _ = try await testCluster.owningMain(apart: true)

@@ -16,7 +16,7 @@ enum OpenMessageCases {
     }()
 
     static let details = ConformanceCase(
-        "C20a", "a message of an application's kind arrives with all that it carries, from Main and without"
+        "C20a", "a message of an application's kind arrives with all its fields, from Main and without one"
     ) { context in
         let answer =
             "open SOURCE poll ann bob Tea or coffee? sip:bob@example.org kitchen 1700000000123 application/json AP8K "
@@ -39,7 +39,7 @@ enum OpenMessageCases {
     }
 
     static let otherReleases = ConformanceCase(
-        "C20b", "records of the release before are shown, and what a later one adds hinders no reader"
+        "C20b", "records of the release before are shown, and fields that a later release adds are ignored"
     ) { context in
         try await context.withGroup { group in
             let store = try await group.open("store")

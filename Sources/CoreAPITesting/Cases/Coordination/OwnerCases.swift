@@ -9,7 +9,7 @@ enum OwnerCases {
     ]
 
     static let statesAreReadable = ConformanceCase(
-        "C1a", "one owns, as each process can read: starting, running, stopping; the next epoch is higher"
+        "C1a", "each process reads the owner and its state: starting, running, stopping; the next epoch is higher"
     ) { context in
         try await context.withTestCluster { testCluster in
             try expect(try await testCluster.owner(), is: nil, "the owner at first")
@@ -34,7 +34,7 @@ enum OwnerCases {
     }
 
     static let oneAtATime = ConformanceCase(
-        "C1b", "of many that seek ownership at once one has it at any revision, and epochs rise for ever"
+        "C1b", "of many that seek ownership at once one has it at any revision, and epochs only rise"
     ) { context in
         try await context.withTestCluster { testCluster in
             let recorder = try await WatchRecorder(testCluster.observer, of: [".sharedcore/ownership"])
@@ -103,7 +103,7 @@ enum OwnerCases {
     }
 
     static let executorsTakeTurns = ConformanceCase(
-        "C2b", "while an Executor owns, another waits its turn, and needs none when its message comes meanwhile"
+        "C2b", "while an Executor owns, another one waits, and never owns if its message comes meanwhile"
     ) { context in
         try await context.withTestCluster { testCluster in
             let first = try await testCluster.owningExecutor("first", waitingFor: "call-1")

@@ -61,7 +61,7 @@ enum RestCases {
     }
 
     static let killedMainIsReleasedFor = ConformanceCase(
-        "C26b", "a Main that is killed at rest is released for, and the next one owns (L1)",
+        "C26b", "the holder releases for a Main that is killed at rest, and the next Main owns (L1)",
         promises: [.promptDeathNotice]
     ) { context in
         try await withSleeper(context) { testCluster, main, _, _ in
@@ -77,7 +77,7 @@ enum RestCases {
     }
 
     static let frozenMainIsGivenUp = ConformanceCase(
-        "C26c", "a Main that is stopped at rest is given up when it is needed and does not resume in its time"
+        "C26c", "a Main that is stopped at rest loses its core when it is needed and does not resume in `wake.bound`"
     ) { context in
         try await withSleeper(context, superseded: 1, wake: "wake=1000") { testCluster, main, _, epoch in
             try await main.freeze()

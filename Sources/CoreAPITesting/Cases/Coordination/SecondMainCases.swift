@@ -22,7 +22,7 @@ enum SecondMainCases {
     }
 
     static let secondMainTakesOver = ConformanceCase(
-        "C14b", "told to take over, a second Main asks the first, which stops its core and has ended, and lives on"
+        "C14b", "told to take over, a second Main asks the first, which stops its core and ends, but is not killed"
     ) { context in
         try await context.withTestCluster { testCluster in
             let first = try await testCluster.owningMain("first", apart: true)
@@ -38,7 +38,7 @@ enum SecondMainCases {
     }
 
     static let frozenMainIsReplaced = ConformanceCase(
-        "C14c", "an old Main that does not let go is fenced at the deadline by the one that takes over, never killed"
+        "C14c", "an old Main that does not release is fenced at the deadline by the one that takes over, never killed"
     ) { context in
         try await context.withTestCluster(superseded: 1) { testCluster in
             let first = try await testCluster.owningMain("first", apart: true)

@@ -7,7 +7,7 @@ enum TimelineCases {
     static let all = [everythingIsTold, itIsBounded]
 
     static let everythingIsTold = ConformanceCase(
-        "C15a", "every transition is told: the session, its role and epoch, from what to what, when and why"
+        "C15a", "the timeline has every transition: session, role, epoch, the states before and after, time and reason"
     ) { context in
         try await context.withTestCluster { testCluster in
             let executor = try await testCluster.owningExecutor("executor")
@@ -43,7 +43,7 @@ enum TimelineCases {
     }
 
     static let itIsBounded = ConformanceCase(
-        "C15b", "the timeline drops its oldest and keeps a checkpoint, from which the rules are proved"
+        "C15b", "the timeline drops its oldest entries and keeps a checkpoint, from which the rules are proved"
     ) { context in
         try await context.withTestCluster { testCluster in
             for round in 1...10 {

@@ -54,7 +54,8 @@ enum WaitingCases {
     }
 
     static let lostWakeUps = ConformanceCase(
-        "C13a", "a lost wake-up costs 250 ms: one that none reaches gets its message soon, and owns when none does"
+        "C13a",
+        "a lost wake-up costs 250 ms: by its poll an Executor gets its message, and sees that there is no owner"
     ) { context in
         try await context.withTestCluster { testCluster in
             let main = try await testCluster.owningMain()
@@ -84,7 +85,7 @@ enum WaitingCases {
     }
 
     static let storedInBetween = ConformanceCase(
-        "C13b", "scenario 14: what is stored between a look and the wait is noticed, whenever it comes"
+        "C13b", "scenario 14: a message that is stored between the read and the wait is noticed, at any moment"
     ) { context in
         try await context.withTestCluster { testCluster in
             _ = try await testCluster.owningMain()

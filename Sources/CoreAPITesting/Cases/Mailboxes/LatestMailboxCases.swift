@@ -28,7 +28,7 @@ enum LatestMailboxCases {
     }
 
     static let outlivesItsSender = ConformanceCase(
-        "M2a", "what was sent while the other side was away is there when it comes (scenario 25)"
+        "M2a", "a message that was sent while the receiver was away is there when it comes (scenario 25)"
     ) { context in
         try await context.withGroup { group in
             let stays = try await group.open()
@@ -87,7 +87,7 @@ enum LatestMailboxCases {
     }
 
     static let replays = ConformanceCase(
-        "M3b", "a listener hears nothing old, or the last message, or all that are pending, as it asked"
+        "M3b", "a listener begins with no old message, the last one, or all stored ones, as it asked"
     ) { context in
         try await context.withGroup { group in
             let wormhole = Wormhole(try await group.open())
@@ -142,7 +142,7 @@ enum LatestMailboxCases {
     }
 
     static let slowListener = ConformanceCase(
-        "M3d", "scenario 28: 10,000 sends to slow listeners: what they hear and what they missed adds up",
+        "M3d", "scenario 28: of 10,000 sends to slow listeners, the delivered and the missed ones add up",
         timeLimit: .seconds(600)
     ) { context in
         // A history that holds only a part of it.

@@ -104,7 +104,8 @@ enum QueueMailboxCases {
     }
 
     static let deadConsumerGivesBack = ConformanceCase(
-        "M6b", "what a consumer had in hand comes to another when its session ends, not by a timer; after that never"
+        "M6b",
+        "a message in hand comes to another consumer when the session ends, not by a timer; acknowledged, never"
     ) { context in
         try await context.withGroup { group in
             let sender = Wormhole(try await group.open())
@@ -132,7 +133,7 @@ enum QueueMailboxCases {
     }
 
     static let clearing = ConformanceCase(
-        "M5b", "clearing a queue removes all, also taken messages: their acknowledgement then says so"
+        "M5b", "clearing a queue removes all messages, also taken ones: their acknowledgement is `superseded`"
     ) { context in
         try await context.withGroup { group in
             let wormhole = Wormhole(try await group.open())
@@ -152,7 +153,7 @@ enum QueueMailboxCases {
     }
 
     static let slowListener = ConformanceCase(
-        "M3e", "a slow listener of a queue hears what is left, and is told how many it missed"
+        "M3e", "a slow listener of a queue gets the messages that are left, and the number of those it missed"
     ) { context in
         try await context.withGroup(GroupSettings(historyByteCount: 16 << 10)) { group in
             let sender = Wormhole(try await group.open())
@@ -178,7 +179,7 @@ enum QueueMailboxCases {
     private static let doubling = RequestID<Int, Int>("double")
 
     static let requestsAreAnswered = ConformanceCase(
-        "M6c", "each of many requests gets its own reply, from whichever of two takes it"
+        "M6c", "each of many requests gets its own reply, from the one of two repliers that takes it"
     ) { context in
         try await context.withGroup { group in
             let requesters = try await group.open(count: 3).map { Wormhole($0) }

@@ -9,7 +9,7 @@ enum CenterCases {
     ]
 
     static let checkTells = ConformanceCase(
-        "N5b", "`check` tells whether anything came since the last check, and takes nothing away (scenario 31)"
+        "N5b", "`check` tells whether a post came since the last check, and consumes none (scenario 31)"
     ) { context in
         try await context.withGroup { group in
             let center = SharedNotificationCenter(try await group.open())
@@ -64,7 +64,7 @@ enum CenterCases {
     }
 
     static let suspensionsNest = ConformanceCase(
-        "N6b", "suspend and resume nest, and what came meanwhile is one call (scenario 31)"
+        "N6b", "suspend and resume nest, and all posts in between make one call (scenario 31)"
     ) { context in
         try await context.withGroup { group in
             let store = try await group.open()
@@ -95,7 +95,7 @@ enum CenterCases {
     }
 
     static let suspendedSequence = ConformanceCase(
-        "N6c", "a suspended sequence holds back what comes, and ends all the same when it is cancelled"
+        "N6c", "a suspended sequence delivers no post, and ends when it is cancelled"
     ) { context in
         try await context.withGroup { group in
             let center = SharedNotificationCenter(try await group.open())
@@ -183,7 +183,7 @@ enum CenterCases {
     }
 
     static let observersGoAway = ConformanceCase(
-        "N6f", "an observer that goes away, or is removed, is called no more; the others are"
+        "N6f", "an observer that was released or removed is called no more; the others are"
     ) { context in
         try await context.withGroup { group in
             let center = SharedNotificationCenter(try await group.open())
@@ -220,7 +220,7 @@ enum CenterCases {
     }
 
     static let manyObservers = ConformanceCase(
-        "N4e", "500 observers and one post: each is called once (scenario 30)"
+        "N4e", "one post calls each of 500 observers once (scenario 30)"
     ) { context in
         try await context.withGroup { group in
             let center = SharedNotificationCenter(try await group.open())

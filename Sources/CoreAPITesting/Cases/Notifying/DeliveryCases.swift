@@ -59,7 +59,7 @@ enum DeliveryCases {
     }
 
     static let untakenPostsAreMerged = ConformanceCase(
-        "N3b", "posts that no consumer took are one delivery that stands for all"
+        "N3b", "posts that no consumer has taken are one delivery that counts all"
     ) { context in
         try await context.withGroup { group in
             let store = try await group.open()
@@ -79,7 +79,7 @@ enum DeliveryCases {
     }
 
     static let drainedObserversWait = ConformanceCase(
-        "N3c", "when everything was taken, a wait really waits"
+        "N3c", "a wait with nothing to deliver does not return"
     ) { context in
         try await context.withGroup { group in
             let store = try await group.open()
@@ -100,7 +100,7 @@ enum DeliveryCases {
     }
 
     static let everybodyIsWoken = ConformanceCase(
-        "N4a", "every observer of a name is woken, one's own too, and no observer of another name"
+        "N4a", "every observer of a name is woken, also in the posting process, and no observer of another name"
     ) { context in
         try await context.withGroup { group in
             let handles = try await group.open(count: 5)
@@ -133,7 +133,7 @@ enum DeliveryCases {
     }
 
     static let namesAreNoKeys = ConformanceCase(
-        "N4b", "names and keys of the same text do not touch each other"
+        "N4b", "a name and a key of the same text are separate"
     ) { context in
         try await context.withGroup { group in
             let store = try await group.open()

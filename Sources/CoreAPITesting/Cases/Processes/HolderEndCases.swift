@@ -8,7 +8,7 @@ enum HolderEndCases {
     ]
 
     static let endFreesForAll = ConformanceCase(
-        "L1f", "a holder's end frees what it held, in one revision, and its watchers hear of it (L3)",
+        "L1f", "the end of a session removes what it held, in one revision, and watches deliver that (L3)",
         promises: [.multipleProcesses, .promptDeathNotice]
     ) { context in
         for end in HolderEnd.allCases {
@@ -87,7 +87,7 @@ enum HolderEndCases {
     }
 
     static let newcomersDoNotBelieve = ConformanceCase(
-        "L3b", "a newcomer never believes a dead owner, also when no process was there to see its end",
+        "L3b", "a participant that opens the group never reads a dead owner, also where no process saw its end",
         promises: [.multipleProcesses, .promptDeathNotice]
     ) { context in
         for end in HolderEnd.allCases {

@@ -16,7 +16,7 @@ enum KilledProcessCases {
     }
 
     static let newValueStands = ConformanceCase(
-        "S9c", "killed after its commit is published, a process leaves the new value, and its watchers hear of it (N9)",
+        "S9c", "killed after its commit is published, a process leaves the new value, and watches deliver it (N9)",
         promises: [.multipleProcesses]
     ) { context in
         let places = context.harness.failPoints.afterPublication

@@ -198,7 +198,7 @@ enum ServerFaultCases {
     }
 
     static let lateSnapshot = ConformanceCase(
-        "W1k", "where news arrive late, a watch still begins with every commit that has returned, and is armed then",
+        "W1k", "where updates arrive late, a watch still begins with every commit that has returned, and is armed then",
         fault: .delay
     ) { context in
         try await context.withGroup { group in
@@ -219,7 +219,7 @@ enum ServerFaultCases {
     }
 
     static let lateStart = ConformanceCase(
-        "W1l", "where news arrive late, a watch from now on delivers nothing that was committed before",
+        "W1l", "where updates arrive late, a watch from now on delivers nothing that was committed before",
         fault: .delay
     ) { context in
         try await context.withGroup { group in
@@ -271,7 +271,7 @@ enum ServerFaultCases {
     }
 
     static let lateNews = ConformanceCase(
-        "W3d", "a follower whose news are late by more than the history is told so, and converges",
+        "W3d", "a handle with updates that are late by more than the history gets `lagged`, and converges",
         fault: .delay
     ) { context in
         try await context.withGroup(GroupSettings(historyByteCount: 8 << 10)) { group in
@@ -292,7 +292,7 @@ enum ServerFaultCases {
     }
 
     static let lateSync = ConformanceCase(
-        "W5b", "where news arrive late, `sync` still waits for all that was committed before it",
+        "W5b", "where updates arrive late, `sync` still waits for all that was committed before it",
         fault: .delay
     ) { context in
         try await context.withGroup { group in
@@ -314,7 +314,7 @@ enum ServerFaultCases {
     }
 
     static let watchOverARestart = ConformanceCase(
-        "W2e", "a watch goes on when the server was killed and is back, or ends with its session",
+        "W2e", "a watch continues after the server was killed and started again, or ends with its session",
         durability: .process,
         fault: .restart
     ) { context in

@@ -7,7 +7,7 @@ enum StoppedProcessCases {
 
     static let othersGoOn = ConformanceCase(
         "S15b",
-        "stopped inside a commit, a process holds up no other, no half is seen, and it goes on when continued",
+        "stopped inside a commit, a process holds up no other, no part of it is read, and it completes later",
         promises: [.multipleProcesses, .stoppedWritersTolerated]
     ) { context in
         let places = context.harness.failPoints

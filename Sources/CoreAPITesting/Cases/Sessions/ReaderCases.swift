@@ -5,7 +5,7 @@ enum ReaderCases {
     static let all = [leavesNoTrace, readsOneRevision, makesNothing, hidesWhatIsOver, writesNothing]
 
     static let leavesNoTrace = ConformanceCase(
-        "L4a", "a reader sees what has returned, is among no participants, takes no revision, and is forbidden to write"
+        "L4a", "a reader reads every commit that has returned, is no participant, takes no revision, and cannot write"
     ) { context in
         try await context.withGroup { group in
             let writer = try await group.open()
@@ -36,7 +36,7 @@ enum ReaderCases {
     }
 
     static let readsOneRevision = ConformanceCase(
-        "L4b", "what a reader lists is of one revision while others write, and never older than what had returned"
+        "L4b", "a list of a reader is of one revision while others write, and reflects every commit that had returned"
     ) { context in
         try await context.withGroup { group in
             let writer = try await group.open()

@@ -33,7 +33,7 @@ enum SessionCases {
     }
 
     static let closedSessionsAreGone = ConformanceCase(
-        "L1a", "a session ends when it is closed: once, for all processes, never to be used again"
+        "L1a", "a session ends when it is closed: once, for all processes, and its identity is not used again"
     ) { context in
         try await context.withGroup { group in
             let witness = try await group.open()
@@ -67,7 +67,7 @@ enum SessionCases {
     }
 
     static let lettingGoEndsTheSession = ConformanceCase(
-        "L1b", "letting go of the last reference ends the session"
+        "L1b", "releasing the last reference to a handle ends its session"
     ) { context in
         try await context.withGroup { group in
             // This case has the only reference to this handle, as to that of the guest.

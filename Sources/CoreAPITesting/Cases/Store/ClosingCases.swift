@@ -204,7 +204,7 @@ enum ClosingCases {
     }
 
     static let cancelledWaitsEnd = ConformanceCase(
-        "S13f", "a cancelled wait ends, though nothing comes (W4)"
+        "S13f", "a cancelled wait ends, though no event comes (W4)"
     ) { context in
         try await context.withGroup { group in
             let store = try await group.open()
@@ -243,7 +243,7 @@ enum ClosingCases {
     }
 
     static let cancelledWaitsSwallowNothing = ConformanceCase(
-        "S13g", "a cancelled wait ends promptly and swallows nothing (W4)"
+        "S13g", "a cancelled wait ends promptly, and the next wait gets what it would have got (W4)"
     ) { context in
         try await context.withGroup { group in
             let store = try await group.open()

@@ -20,7 +20,9 @@ enum GroupCases {
         }
     }
 
-    static let groupsAreApart = ConformanceCase("S14a", "the same keys and names in two groups never meet") { context in
+    static let groupsAreApart = ConformanceCase(
+        "S14a", "equal keys and names in two groups of one process are separate"
+    ) { context in
         try await context.withGroup { first in
             try await context.withGroup { second in
                 let stores = [try await first.open(), try await second.open()]
@@ -67,7 +69,7 @@ enum GroupCases {
     }
 
     static let groupsOfProcessesAreApart = ConformanceCase(
-        "S14b", "two processes in two groups never meet", promises: [.multipleProcesses]
+        "S14b", "equal keys and names in two groups of two processes are separate", promises: [.multipleProcesses]
     ) { context in
         try await context.withGroup { own in
             try await context.withGroup { other in

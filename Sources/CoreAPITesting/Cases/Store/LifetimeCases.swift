@@ -118,7 +118,8 @@ enum LifetimeCases {
         }
     }
 
-    static let writingAgainRefreshes = ConformanceCase("S8f", "writing again sets the lifetime anew") { context in
+    static let writingAgainRefreshes = ConformanceCase("S8f", "each put sets the lifetime of its entry anew") {
+        context in
         let clock = ManualClock()
         try await context.withGroup(GroupSettings(clock: clock)) { group in
             let store = try await group.open()
@@ -186,7 +187,7 @@ enum LifetimeCases {
     }
 
     static let sessionEntriesGoWithTheirSession = ConformanceCase(
-        "S8i", "what lives with a session goes with it, in one revision (L1)"
+        "S8i", "entries that live with a session end with it, in one revision (L1)"
     ) { context in
         try await context.withGroup { group in
             let store = try await group.open()

@@ -155,7 +155,7 @@ enum LimitCases {
     }
 
     static let endsMakeRoom = ConformanceCase(
-        "S10f", "what leaves by itself makes room: a session's end and an expiry (S8)"
+        "S10f", "the end of a session and an expiry make room in a full store (S8)"
     ) { context in
         let clock = ManualClock()
         let limits = Limits(valueByteCount: 60_000, transactionByteCount: 60_000, storeByteCount: 100_000)
@@ -198,7 +198,7 @@ enum LimitCases {
     }
 
     static let participantsHaveRoom = ConformanceCase(
-        "S10k", "a full store can still be owned, waited in and taken from: what lives with a session has room"
+        "S10k", "in a full store entries that live with a session have room: owners, expectations and takes"
     ) { context in
         let sizes = Limits(valueByteCount: 20_000, transactionByteCount: 50_000, storeByteCount: 100_000)
         for limits in [sizes, Limits(entryCount: 10)] {

@@ -27,7 +27,7 @@ enum ReadCases {
     }
 
     static let causalReadsNeverGoBack = ConformanceCase(
-        "S4b", "`.causal` reads never go back behind what the handle has seen"
+        "S4b", "`.causal` reads are never older than anything that the handle has read before"
     ) { context in
         try await context.withGroup { group in
             let writer = try await group.open()
@@ -109,7 +109,7 @@ enum ReadCases {
         prefix.isEmpty || key == prefix || key.hasPrefix(prefix.hasSuffix("/") ? prefix : prefix + "/")
     }
 
-    static let nothingIsAnEmptyList = ConformanceCase("S4d", "nothing there is an empty list") { context in
+    static let nothingIsAnEmptyList = ConformanceCase("S4d", "a prefix without keys gives an empty list") { context in
         try await context.withGroup { group in
             let store = try await group.open()
             try expect(try await store.list().entries, is: [], "the list of a new group")

@@ -98,7 +98,7 @@ enum RestartCases {
     }
 
     static let longOrder = ConformanceCase(
-        "S10j", "a participant that joins after megabytes of commits has all that stands, and the last changes (W2, N5)"
+        "S10j", "a participant that joins after megabytes of commits has all entries, and the last changes (W2, N5)"
     ) { context in
         try await context.withGroup { group in
             let writer = try await group.open()

@@ -5,7 +5,7 @@ enum TransactionCases {
     static let all = [guardsAreJudged, operationsApplyInOrder, emptyTransactions, neverSeenInPart]
 
     static let guardsAreJudged = ConformanceCase(
-        "S5a", "every guard holds or fails as it says, and a failure tells which one and what stands there"
+        "S5a", "each kind of guard holds or fails by its rule, and a failure gives its index and the present entry"
     ) { context in
         try await context.withGroup { group in
             let store = try await group.open()
@@ -50,7 +50,7 @@ enum TransactionCases {
     }
 
     static let operationsApplyInOrder = ConformanceCase(
-        "S5b", "operations apply in their order; guards look at what stood before"
+        "S5b", "operations apply in their order; guards are checked against the state before the first one"
     ) { context in
         try await context.withGroup { group in
             let store = try await group.open()

@@ -75,7 +75,7 @@ enum ValueCases {
     }
 
     static let valuesAreNotText = ConformanceCase(
-        "S2b", "bytes that are no text, and bytes that look like an end, come back"
+        "S2b", "bytes that are no valid text, and bytes that look like an end of text, are returned unchanged"
     ) { context in
         try await context.withGroup { group in
             let store = try await group.open()
@@ -91,7 +91,9 @@ enum ValueCases {
         }
     }
 
-    static let hostileKeys = ConformanceCase("S2c", "hostile keys neither collide nor leave the store") { context in
+    static let hostileKeys = ConformanceCase(
+        "S2c", "hostile keys are ordinary keys: none collides with another or names a place outside of the store"
+    ) { context in
         try await context.withGroup { group in
             let store = try await group.open()
             let keys = try HostileKeys.all.map { try Key($0) }

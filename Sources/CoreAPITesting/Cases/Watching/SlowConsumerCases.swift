@@ -5,7 +5,7 @@ enum SlowConsumerCases {
     static let all = [slowConsumersAreTold, neverBackwards, stuckConsumersAreFree]
 
     static let slowConsumersAreTold = ConformanceCase(
-        "W3a", "10,000 changes later a consumer that slept is told `lagged` and converges", timeLimit: .seconds(900)
+        "W3a", "a consumer that takes nothing for 10,000 changes gets `lagged`, and converges", timeLimit: .seconds(900)
     ) { context in
         try await context.withGroup(GroupSettings(historyByteCount: 32 << 10)) { group in
             let store = try await group.open()

@@ -5,7 +5,8 @@ enum WatchLifeCases {
     static let all = [cyclesLeakNothing, cancelEnds, lettingGoEnds, syncIsABarrier]
 
     static let cyclesLeakNothing = ConformanceCase(
-        "W4a", "100,000 watches and observations later, nothing is left of them", timeLimit: .seconds(600)
+        "W4a", "after 100,000 watches and observations no memory, descriptor or task of them is left",
+        timeLimit: .seconds(600)
     ) { context in
         try await context.withGroup { group in
             let store = try await group.open()
@@ -79,7 +80,7 @@ enum WatchLifeCases {
     }
 
     static let lettingGoEnds = ConformanceCase(
-        "W4c", "letting go of watches harms neither the handle nor its other watches"
+        "W4c", "releasing watches affects neither the handle nor its other watches"
     ) { context in
         try await context.withGroup { group in
             let store = try await group.open()

@@ -139,7 +139,7 @@ enum WatchOrderCases {
     }
 
     static let previousValues = ConformanceCase(
-        "W1e", "a change carries what stood there before", promises: [.previousValues]
+        "W1e", "a change has the entry before it", promises: [.previousValues]
     ) { context in
         let clock = ManualClock()
         try await context.withGroup(GroupSettings(clock: clock)) { group in
@@ -173,7 +173,7 @@ enum WatchOrderCases {
     }
 
     static let nothingIsNoChange = ConformanceCase(
-        "W1f", "a transaction that comes to nothing for a key delivers no change of it"
+        "W1f", "a transaction that creates and deletes a key delivers no change of it"
     ) { context in
         try await context.withGroup { group in
             let store = try await group.open()

@@ -5,7 +5,7 @@ enum WatchResumptionCases {
     static let all = [resumesAnywhere, compactedIsTold, futureIsAwaited]
 
     static let resumesAnywhere = ConformanceCase(
-        "W2a", "a watch resumes after any revision that is kept, with exactly what came since",
+        "W2a", "a watch resumes after any revision that is kept, with exactly the changes since",
         promises: [.resumableWatches]
     ) { context in
         try await context.withGroup { group in
@@ -34,7 +34,8 @@ enum WatchResumptionCases {
     }
 
     static let compactedIsTold = ConformanceCase(
-        "W2b", "after a revision that is no longer kept, the watch says so and converges", promises: [.resumableWatches]
+        "W2b", "a watch after a revision that is no longer kept begins with `lagged`, and converges",
+        promises: [.resumableWatches]
     ) { context in
         try await context.withGroup(GroupSettings(historyByteCount: 4096)) { group in
             let store = try await group.open()
@@ -56,7 +57,7 @@ enum WatchResumptionCases {
     }
 
     static let futureIsAwaited = ConformanceCase(
-        "W2c", "after a revision of the future, nothing older is delivered", promises: [.resumableWatches]
+        "W2c", "a watch after a future revision delivers nothing older", promises: [.resumableWatches]
     ) { context in
         try await context.withGroup { group in
             let store = try await group.open()
