@@ -81,12 +81,27 @@ public struct BackendRegistry: Sendable {
 
     private func factory(of configuration: BackendConfiguration) throws(SharedCoreError) -> any BackendFactory {
         guard let factory = factories[configuration.backend] else {
-            throw SharedCoreError(
-                .unsupported,
-                "There is no backend “\(configuration.backend)” here; there is \(names.joined(separator: ", ")).",
-                at: "backend")
+            throw .noBackend(configuration.backend, among: names, at: "backend")
         }
         return factory
+    }
+}
+
+extension SharedCoreError {
+    /// The traits of the package with which bundled backends are built, by the backend's name.
+    private static let backendTraits = ["zmq": "ZMQ", "etcd": "Etcd"]
+
+    /// Returns the error for a backend that a registry does not have. It names those that it has, and what brings the
+    /// missing one.
+    package static func noBackend(_ name: String, among names: [String], at place: String) -> SharedCoreError {
+        let remedy =
+            if let trait = backendTraits[name] {
+                "The trait “\(trait)” of the package SharedCore brings it: enable the trait, and build again."
+            } else {
+                "Correct the name, or register the backend's factory; that of a plugin is PluginFactory."
+            }
+        let present = names.isEmpty ? "none is registered" : "there is \(names.joined(separator: ", "))"
+        return SharedCoreError(.unsupported, "There is no backend “\(name)” here; \(present). \(remedy)", at: place)
     }
 }
 

@@ -136,10 +136,13 @@ package enum ExecutorRun {
         case .refused: return .refused
         case .timeout:
             // A timeout with a cause is no answer: the message may have come, but could not be stored.
-            if error.cause != nil { throw ExecutorFailure(.unavailable, error.message) }
+            if error.cause != nil {
+                throw ExecutorFailure(.unavailable, error.message.ending(withCode: error.code))
+            }
             return .timeout
         // The end of the session says nothing about the call-id, so the host must try the push again.
-        case .fenced where error.cause?.code == .sessionEnded: throw ExecutorFailure(.unavailable, error.message)
+        case .fenced where error.cause?.code == .sessionEnded:
+            throw ExecutorFailure(.unavailable, error.message.ending(withCode: error.code))
         case .fenced, .superseded: return .fenced
         default: throw ExecutorFailure(error)
         }
@@ -186,9 +189,11 @@ package struct ExecutorFailure: Error, Hashable, Sendable {
             } else {
                 self.init(.no, "interrupted")
             }
-        case .coreFailed: self.init(.coreFailed, error.message)
+        case .coreFailed: self.init(.coreFailed, error.message.ending(withCode: error.code))
         default:
-            self.init(error.cause.map { ExitStatus($0.code) } ?? .unavailable, error.cause?.sentence ?? error.message)
+            self.init(
+                error.cause.map { ExitStatus($0.code) } ?? .unavailable,
+                error.cause?.sentence ?? error.message.ending(withCode: error.code))
         }
     }
 }

@@ -66,7 +66,8 @@ enum HolderProgram {
             StandardError.write("sharedcore-holder: \(error.sentence)")
             return ExitStatus(error.code)
         } catch let error as CoordinationError {
-            StandardError.write("sharedcore-holder: \(error.cause?.sentence ?? error.message)")
+            StandardError.write(
+                "sharedcore-holder: \(error.cause?.sentence ?? error.message.ending(withCode: error.code))")
             return error.cause.map { ExitStatus($0.code) } ?? .unavailable
         } catch {
             StandardError.write("sharedcore-holder: \(error)")

@@ -35,14 +35,29 @@ package enum ExitStatus: Int32, Hashable, Sendable {
 }
 
 extension SharedCoreError {
-    /// The error as one sentence for people, with where and why.
+    /// The error as one sentence for people, with the location, the cause and the code.
     package var sentence: String { sentence(behind: "") }
 
     /// Returns ``sentence`` with `lead` in front. The location is not appended if the text already contains it.
     package func sentence(behind lead: String) -> String {
+        text(behind: lead).ending(withCode: code)
+    }
+
+    /// Returns ``sentence(behind:)`` without the code, for a place that shows the code itself.
+    package func text(behind lead: String = "") -> String {
         let text = lead + message + (cause.map { " (\($0))" } ?? "")
         let isNamed = text.contains("“\(location)”") || (location.contains("/") && text.contains(location))
         return isNamed ? text : text + " [\(location)]"
+    }
+}
+
+extension String {
+    /// Returns a message with the code of its error at its end, such as `(code storageFull)`. Users find the remedy by
+    /// the code in the table of error codes. A code that the message already shows, because it repeats the message of
+    /// another program, is not appended again.
+    package func ending(withCode code: some CustomStringConvertible) -> String {
+        let end = "(code \(code))"
+        return contains(end) ? self : self + " " + end
     }
 }
 

@@ -16,13 +16,6 @@ package struct JSONGrammar {
         value(of: bytes) != nil
     }
 
-    /// Returns the number of members of the outermost object, including repeated names; nil if the bytes are not JSON.
-    package static func memberCount(in bytes: [UInt8]) -> Int? {
-        value(of: bytes).map { value in
-            if case .object(let object) = value { object.count } else { 0 }
-        }
-    }
-
     /// Parses a value; nil if the bytes are not JSON. A lone surrogate becomes U+FFFD, because no text can contain it.
     ///
     /// - Parameter maximumDepth: The maximum nesting of lists and objects. Each level takes some of the thread's stack.

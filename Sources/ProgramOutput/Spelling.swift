@@ -2,7 +2,18 @@
 package enum Spelling {
     /// Returns the candidate that differs least from `word`, if it is similar enough.
     package static func nearest(to word: String, among candidates: [String]) -> String? {
-        let bound = max(1, word.count / 3)
+        ranked(candidates, near: word, bound: max(1, word.count / 3)).first
+    }
+
+    /// Returns the candidates that differ least from `word`, the nearest first: three at most, and none that differs in
+    /// more than half of its characters.
+    package static func similar(to word: String, among candidates: [String]) -> [String] {
+        Array(ranked(candidates, near: word, bound: max(1, word.count / 2)).prefix(3))
+    }
+
+    /// Returns the candidates within a distance of a word, the nearest first. Of equally near ones, the earlier
+    /// candidate is first.
+    private static func ranked(_ candidates: [String], near word: String, bound: Int) -> [String] {
         let word = word.lowercased()
         let length = word.unicodeScalars.count
         return
@@ -10,9 +21,11 @@ package enum Spelling {
             // The distance of two words is at least the difference of their lengths. Candidates that are too long or
             // too short are left out first, because a word from outside may be very long.
             .filter { abs($0.unicodeScalars.count - length) <= bound }
-            .map { (candidate: $0, distance: distance(word, $0.lowercased())) }
+            .enumerated()
+            .map { (place: $0.offset, candidate: $0.element, distance: distance(word, $0.element.lowercased())) }
             .filter { $0.distance <= bound }
-            .min { $0.distance < $1.distance }?.candidate
+            .sorted { ($0.distance, $0.place) < ($1.distance, $1.place) }
+            .map(\.candidate)
     }
 
     /// Returns a sentence that proposes the most similar candidate; empty if there is none.

@@ -4,7 +4,7 @@ internal import ProgramOutput
 /// Why a configuration cannot be used: the kind of fault, the place that it was read from, and a sentence.
 package struct ConfigurationFailure: Error, Hashable, Sendable, CustomStringConvertible {
     package let code: SharedCoreError.Code
-    /// Such as `/etc/chat.yaml:3:5` or `SHAREDCORE_BACKEND`; nil if the failure has no place.
+    /// The place of the failure, such as `/etc/chat.yaml:3:5` or `SHAREDCORE_BACKEND`; nil if it has none.
     package let place: String?
     package let sentence: String
 
@@ -51,8 +51,12 @@ extension ConfigurationFailure {
         let names = Settings.all.map(\.name)
         // A key that was written without its section is the likeliest mistake.
         if let whole = names.first(where: { $0.hasSuffix("." + name) }) { return "; did you mean “\(whole)”?" }
-        let sentence = Spelling.suggestion(for: name, among: names + sections(of: names))
-        return sentence.isEmpty ? "; the keys are \(outline(of: names).joined(separator: ", "))." : sentence
+        let keys = names + sections(of: names)
+        if let nearest = Spelling.nearest(to: name, among: keys) { return "; did you mean “\(nearest)”?" }
+        let similar = Spelling.similar(to: name, among: keys)
+        let list = "“sharedcore help settings” lists the keys."
+        guard !similar.isEmpty else { return "; \(list)" }
+        return "; the most similar are \(similar.map { "“\($0)”" }.joined(separator: ", ")). \(list)"
     }
 
     /// The beginnings of keys that have more of them below.
@@ -60,14 +64,6 @@ extension ConfigurationFailure {
         names.flatMap { name in
             let parts = name.split(separator: ".")
             return parts.indices.dropFirst().map { parts[..<$0].joined(separator: ".") }
-        }
-    }
-
-    /// The keys, where they have many parts only the first two.
-    private static func outline(of names: [String]) -> [String] {
-        var seen: Set<String> = []
-        return names.map { $0.split(separator: ".").prefix(2).joined(separator: ".") }.filter {
-            seen.insert($0).inserted
         }
     }
 }

@@ -132,10 +132,7 @@ public struct ConfiguredGroup: Sendable {
         var backends = registry ?? .bundled()
         if let plugin, !backends.names.contains(plugin.name) { backends.register(PluginFactory(plugin)) }
         guard backends.names.contains(backend.backend) else {
-            throw SharedCoreError(
-                .unsupported,
-                "There is no backend “\(backend.backend)” here; there is \(backends.names.joined(separator: ", ")).",
-                at: backendPlace)
+            throw .noBackend(backend.backend, among: backends.names, at: backendPlace)
         }
         if registry == nil, backend.backend == "memory" {
             throw SharedCoreError(

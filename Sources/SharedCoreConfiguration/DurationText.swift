@@ -29,7 +29,7 @@ package enum DurationText {
 
     /// The shortest way to write a duration that ``parse(_:)`` reads back as the same, to the millisecond.
     package static func write(_ duration: Duration) -> String {
-        // One longer than 64 bits of nanoseconds is cut there: a duration from outside must not trap.
+        // A duration of more than 64 bits of nanoseconds is cut there, because a duration from outside must not trap.
         let milliseconds = duration.wholeMilliseconds
         for (unit, size) in [("h", 3_600_000), ("m", 60_000), ("s", 1000)] as [(String, UInt64)]
         where milliseconds > 0 && milliseconds % size == 0 {

@@ -198,12 +198,3 @@ package enum Settings {
         mainRestartLimit.erased, mainRestartWindow.erased, mainWakeBudget.erased, alerts.erased,
     ]
 }
-
-/// The settings as people read them.
-package enum SettingsTable {
-    /// A paragraph for each setting.
-    package static let text = Settings.all.map { setting in
-        "\(setting.name) (\(setting.kindName); default: \(setting.fallback.description); \(setting.environmentName))\n"
-            + "  \(setting.summary)"
-    }.joined(separator: "\n")
-}

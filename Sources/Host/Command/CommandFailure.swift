@@ -38,16 +38,16 @@ struct CommandFailure: Error, Hashable, Sendable, CustomStringConvertible {
 extension CommandFailure {
     /// Creates the failure for an error of a participant.
     init(_ error: CoordinationError) {
+        let message = error.message.ending(withCode: error.code)
         switch error.code {
         case .refused:
-            self.init(
-                .no,
-                error.message
-                    + " “sharedcore status” shows it. Another Main takes over with --take-over; with --insist as well, "
-                    + "it waits for no call either.")
-        case .timeout where error.cause != nil: self.init(.unavailable, error.message)
-        case .fenced where error.cause?.code == .sessionEnded: self.init(.unavailable, error.message)
-        case .timeout, .fenced, .superseded: self.init(.no, error.message)
+            let remedy =
+                " “sharedcore status” shows it. Another Main takes over with --take-over; with --insist as well, "
+                + "it waits for no call either."
+            self.init(.no, (error.message + remedy).ending(withCode: error.code))
+        case .timeout where error.cause != nil: self.init(.unavailable, message)
+        case .fenced where error.cause?.code == .sessionEnded: self.init(.unavailable, message)
+        case .timeout, .fenced, .superseded: self.init(.no, message)
         default: self.init(ExecutorFailure(error))
         }
     }
@@ -103,7 +103,7 @@ extension CommandFailure {
         if let cause = error.cause {
             self.init(cause)
         } else {
-            self.init(.no, error.message)
+            self.init(.no, error.message.ending(withCode: error.code))
         }
     }
 }

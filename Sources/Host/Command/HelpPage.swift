@@ -31,8 +31,9 @@ enum HelpPage {
         text + Self.examples.dropFirst(text.isEmpty ? 2 : 0) + examples.map { "    \($0)" }.joined(separator: "\n")
     }
 
-    /// Moves the examples of the parser's help to its end, and appends a reference to the global options.
-    static func arranged(_ help: String) -> String {
+    /// Moves the examples of the parser's help to its end, and appends a reference to the global options; to the page
+    /// of the settings, their list.
+    static func arranged(_ help: String, width: Int = maximumWidth) -> String {
         var page = help
         var end = ""
         if let start = page.firstRange(of: examples) {
@@ -52,9 +53,9 @@ enum HelpPage {
             page.removeSubrange(start.lowerBound..<last)
         }
         page = page.trimmingEnd + end
-        if !page.contains("\(GlobalOptions.title.uppercased()):\n"),
-            !page.hasPrefix("\(beginning)\(SettingsTopic.configuration.abstract)")
-        {
+        if page.hasPrefix("\(beginning)\(SettingsTopic.configuration.abstract)") {
+            page += "\n\n" + SettingsTopic.list(width: width)
+        } else if !page.contains("\(GlobalOptions.title.uppercased()):\n") {
             page += "\n\n  See “sharedcore help options” for the options that every command takes."
         }
         return page.split(separator: "\n", omittingEmptySubsequences: false).map { line in
@@ -73,12 +74,11 @@ enum HelpPage {
     /// characters; other answers, such as a completion script, are read by programs and stay as they are.
     static func answer(to error: any Error, for arguments: [String]) -> String {
         let isScript = arguments.contains { $0.hasPrefix("--generate-completion-script") }
+        let width = max(minimumWidth, min(maximumWidth, StandardStream.output.columnCount ?? maximumWidth))
         let answer = GlobalOptions.$writesCompletions.withValue(isScript) {
-            SharedCoreCommand.fullMessage(
-                for: error,
-                columns: max(minimumWidth, min(maximumWidth, StandardStream.output.columnCount ?? maximumWidth)))
+            SharedCoreCommand.fullMessage(for: error, columns: width)
         }
-        return isHelp(answer) ? ProgramText.inLocale(arranged(answer)) : answer
+        return isHelp(answer) ? ProgramText.inLocale(arranged(answer, width: width)) : answer
     }
 
     /// Returns true if an answer of the parser is help.
@@ -107,10 +107,20 @@ struct SettingsTopic: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "settings", abstract: "The settings of the configuration.", usage: "",
         discussion: """
-            Each line has the key, the possible values, the default, and the environment variable. A duration is a number with \
-            ms, s, m or h; a bare number means seconds.
-
-            \(SettingsTable.text)
+            Each key is followed by its possible values, its default, its environment variable and its meaning. A duration \
+            is a number with ms, s, m or h; a bare number means seconds.
             """,
         shouldDisplay: false)
+
+    /// Returns a paragraph for each setting: its key, and indented lines of at most `width` characters. The parser,
+    /// which would wrap them without the indentation, does not see them.
+    static func list(width: Int) -> String {
+        func indented(_ text: String) -> [String] { LineWrap.lines(of: "    " + text, width: width) }
+        return Settings.all.map { setting in
+            ([setting.name]
+                + indented("\(setting.kindName) (default: \(setting.fallback.description)); \(setting.environmentName)")
+                + indented(setting.summary))
+                .joined(separator: "\n")
+        }.joined(separator: "\n\n")
+    }
 }

@@ -138,10 +138,11 @@ extension CommandFailure {
     fileprivate init(ofCommand error: CoordinationError) {
         switch error.code {
         case .notFound, .timeout, .refused, .outcomeUnknown, .cancelled:
-            self.init(.no, "\(error.code): \(error.message)")
+            self.init(.no, error.message.ending(withCode: error.code))
         default:
             self.init(
-                error.cause.map { ExitStatus($0.code) } ?? .unavailable, error.cause?.sentence ?? error.message)
+                error.cause.map { ExitStatus($0.code) } ?? .unavailable,
+                error.cause?.sentence ?? error.message.ending(withCode: error.code))
         }
     }
 }

@@ -54,20 +54,20 @@ struct MailboxSend: HostCommand, TakesBytes {
         try await context.withGroup(for: "mailbox send") { group in
             let limit = group.capabilities.limits.valueByteCount
             let bytes = try await InputValue.bytes(message, limit: limit)
-            func require(_ count: Int) throws(CommandFailure) {
-                guard count > limit else { return }
-                throw CommandFailure(
-                    .unavailable, "the message is larger than \(limit) bytes, the most that the group takes")
-            }
-            try require(bytes.count)
             let text: JSONText
             do { text = try JSONText(bytes) } catch { throw CommandFailure.usage("the message is not JSON") }
             let wormhole = options.wormhole(in: group)
             let kept = lifetime.map { Lifetime.expiring(after: $0) } ?? .persistent
             if queue {
-                // Checks the whole record: otherwise a message that is too large would be refused as if the queue were
-                // full.
-                try require(wormhole.byteCount(of: text, in: QueueID(id, codec: JSONText.codec)))
+                // Check the whole record first: otherwise a message that is too large would be refused as if the queue
+                // were full.
+                let count = try wormhole.byteCount(of: text, in: QueueID(id, codec: JSONText.codec))
+                if count > limit {
+                    throw CommandFailure(
+                        .unavailable,
+                        "A message has at most \(limit) bytes with the queue's record, this one would have \(count)."
+                            .ending(withCode: SharedCoreError.Code.limitExceeded))
+                }
                 try await send(text, kept: kept, through: wormhole, printing: context.output)
             } else {
                 let revision = try await wormhole.send(
@@ -89,7 +89,7 @@ struct MailboxSend: HostCommand, TakesBytes {
             receipt = try await wormhole.send(text, to: QueueID(id, codec: JSONText.codec, options: options))
         } catch {
             guard let cause = error.cause, cause.code == .limitExceeded else { throw error }
-            throw CommandFailure(.no, cause.message)
+            throw CommandFailure(.no, cause.message.ending(withCode: cause.code))
         }
         try await output.confirm(
             text: "revision \(receipt.revision)"

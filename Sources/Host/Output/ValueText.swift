@@ -42,11 +42,20 @@ enum ValueText {
 enum InputValue {
     /// Returns the value. Reads at most `limit` bytes and one more from standard input; the extra byte shows that there
     /// are too many.
+    ///
+    /// - Throws: ``CommandFailure`` for more than `limit` bytes on standard input. The total is unknown then, because
+    ///   the
+    ///   rest is not read.
     static func bytes(_ argument: ArgumentBytes, limit: Int) async throws -> [UInt8] {
         guard argument.bytes == [UInt8(ascii: "-")] else { return argument.bytes }
-        return try await Abandonable.run(on: SerialThread(name: "input"), grace: .zero) {
+        let bytes = try await Abandonable.run(on: SerialThread(name: "input"), grace: .zero) {
             try StandardStream.input.read(upTo: limit + 1)
         }
+        guard bytes.count > limit else { return bytes }
+        throw CommandFailure(
+            .unavailable,
+            "A value of this group has at most \(limit) bytes, and standard input has more."
+                .ending(withCode: SharedCoreError.Code.limitExceeded))
     }
 }
 

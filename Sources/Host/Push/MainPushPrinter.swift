@@ -79,7 +79,7 @@ final class MainPushPrinter: Sendable {
     }
 
     private func wait(because error: CoordinationError) async throws {
-        logger.warning("pushes for Main wait: \(error.cause?.sentence ?? error.message)")
+        logger.warning("pushes for Main wait: \(error.cause?.sentence ?? error.message.ending(withCode: error.code))")
         try await Task.sleep(for: Self.trouble)
     }
 }

@@ -1,6 +1,5 @@
 internal import Coordination
 internal import CoreAPI
-internal import FoundationEssentials
 internal import Platform
 internal import ProgramOutput
 
@@ -39,11 +38,11 @@ enum PushSocket {
         do throws(SharedCoreError) {
             return Array("OK \(try await queue.send(push))\n".utf8)
         } catch {
-            return Self.error("\(error.code)", error.sentence)
+            return Self.error("\(error.code)", error.text())
         }
     }
 
-    /// Why a line is not a push, without any text of the line.
+    /// Why a line is not a push. It may name a field of the line, but has no value of one.
     private struct Invalid: Error {
         let text: String
     }
@@ -59,16 +58,38 @@ enum PushSocket {
         return Push(try callID(Substring(text)))
     }
 
+    /// The fields of an object.
+    private static let fieldNames = ["callID", "type", "account", "payload"]
+    /// The longest part of an unknown field's name that an answer repeats.
+    private static let shownNameByteCount = 64
+
+    /// Returns the fields of an object of JSON.
+    ///
+    /// - Throws: ``Invalid`` that names the first wrong field, and for an unknown one the known fields.
+    private static func fields(of line: String) throws(Invalid) -> [String: String] {
+        // A text with half of a character (an unpaired surrogate) would be read as another text.
+        guard let reading = JSONGrammar.read(Array(line.utf8)), reading.isExact,
+            case .object(let object) = reading.value
+        else { throw Invalid(text: "The line begins with { and is not an object of JSON (RFC 8259).") }
+        var fields: [String: String] = [:]
+        for (name, value) in object.members {
+            guard fieldNames.contains(name) else {
+                throw Invalid(
+                    text: "There is no field “\(ProgramText.oneLine(name, upTo: shownNameByteCount))”; the fields are "
+                        + "\(fieldNames.joined(separator: ", ")).")
+            }
+            guard case .text(let text) = value else { throw Invalid(text: "The field “\(name)” must be a text.") }
+            guard fields.updateValue(text, forKey: name) == nil else {
+                throw Invalid(text: "The field “\(name)” is given twice.")
+            }
+        }
+        return fields
+    }
+
     private static func push(json line: String) throws(Invalid) -> Push {
-        guard let memberCount = JSONGrammar.memberCount(in: Array(line.utf8)),
-            let fields = try? JSONDecoder().decode([String: String].self, from: Data(line.utf8)),
-            // Compare the number of fields, because the decoder silently drops one of two fields with the same name.
-            fields.count == memberCount,
-            let id = fields["callID"], Set(["callID", "type", "account", "payload"]).isSuperset(of: fields.keys)
-        else {
-            throw Invalid(
-                text: "An object has the field callID and, where it is to, type, account and payload: texts, each once."
-            )
+        let fields = try fields(of: line)
+        guard let id = fields["callID"] else {
+            throw Invalid(text: "The field “callID” is missing: it has the call-id that the push announces.")
         }
         guard let payload = Base64.decode(fields["payload"] ?? "") else {
             throw Invalid(text: "A payload is Base64 (RFC 4648) with its padding.")

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import FoundationEssentials
+internal import SharedCoreConfiguration
 internal import Testing
 
 @testable internal import SharedCoreHost
@@ -102,7 +103,21 @@ struct HelpTests {
         #expect(page.hasSuffix("for the options that every command takes.\n"))
         #expect(try await program.run("config", "--help").output.split(separator: "\n").count < 40)
         #expect(
-            try await program.run("help", "settings").output.contains("handover.timeout (duration; default: 500ms;"))
+            try await program.run("help", "settings").output
+                .contains("\n\nhandover.timeout\n    duration (default: 500ms); SHAREDCORE_HANDOVER_TIMEOUT\n    "))
+    }
+
+    @Test("In the list of settings each key has a line of its own, and all else is indented", arguments: [40, 57, 80])
+    func settings(width: Int) {
+        let page = HelpPage.arranged(
+            SharedCoreCommand.helpMessage(for: SettingsTopic.self, columns: width), width: width)
+        let names = Settings.all.map(\.name)
+        let list = page.components(separatedBy: "\n\n" + names[0] + "\n").last.map { names[0] + "\n" + $0 } ?? ""
+        #expect(list.split(separator: "\n").filter { !$0.hasPrefix("    ") }.map(String.init) == names, "\(page)")
+        // A word that is wider than the page, such as a variable, has a line of its own.
+        for line in list.split(separator: "\n") {
+            #expect(line.count <= width || line.split(separator: " ").count == 1, "\(line)")
+        }
     }
 
     @Test("In the locale C, messages and help have no typographic characters, and content stays as it is")

@@ -18,6 +18,13 @@ struct SpellingTests {
         #expect(Spelling.nearest(to: word, among: ["memory", "file", "zmq", "etcd"]) == nil)
     }
 
+    @Test("Up to three similar words are listed, the nearest first, and none that differs in more than half")
+    func lists() {
+        let words = ["inbox", "index", "indent", "infix", "etcd"]
+        #expect(Spelling.similar(to: "indix", among: words) == ["index", "inbox", "infix"])
+        #expect(Spelling.similar(to: "redis", among: ["memory", "file"]).isEmpty)
+    }
+
     @Test("A word of any length is compared with those alone that it may be near to")
     func passesOverOtherLengths() {
         // Ten million steps for each comparison.

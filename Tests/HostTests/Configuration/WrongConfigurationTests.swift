@@ -63,7 +63,9 @@ struct WrongConfigurationTests {
             Fault(
                 file: "serviceLevels: {httpServices: {suspended: normal}}",
                 parts: ["c.yaml:1:32", "“serviceLevels.httpServices.suspended”"]),
-            Fault(file: "hovercraft: eels", parts: ["c.yaml:1:1", "“hovercraft”", "the keys are backend, group"]),
+            Fault(
+                file: "hovercraft: eels",
+                parts: ["c.yaml:1:1", "“hovercraft”", "“sharedcore help settings” lists the keys."]),
             Fault(file: "handover: soon", parts: ["c.yaml:1:11", "“handover” is a section", "“handover.timeout”"]),
             Fault(file: "executor:\n  budget: never", parts: ["c.yaml:2:11", "executor.budget", "“never”", "250ms"]),
             Fault(file: "executor: {budget: 0s}", parts: ["c.yaml:1:20", "“0s”", "longer than zero"]),
@@ -92,6 +94,24 @@ struct WrongConfigurationTests {
             expectOneLine(ended.errors)
             for part in fault.parts { #expect(ended.errors.contains(part), "\(ended.errors)") }
         }
+    }
+
+    @Test("The message about an unknown key has the most similar keys, not all, and the command that lists all")
+    func unknownKeys() async throws {
+        let program = try HostProgram()
+        try program.write("executor.pauseTime: 1s\n", to: "c.yaml")
+        let similar = try await program.run("config", "validate", "--config", "c.yaml")
+        let keys = "“executor.budget”, “executor.warning”, “executor.attempts”"
+        #expect(
+            similar.errors.hasSuffix(
+                "c.yaml:1:1: unknown key “executor.pauseTime”; the most similar are \(keys). “sharedcore help settings” lists "
+                    + "the keys.\n"), "\(similar.errors)")
+        try program.write("hovercraft-full-of-eels: 1\n", to: "c.yaml")
+        let other = try await program.run("config", "validate", "--config", "c.yaml")
+        #expect(
+            other.errors.hasSuffix(
+                "c.yaml:1:1: unknown key “hovercraft-full-of-eels”; “sharedcore help settings” lists the keys.\n"),
+            "\(other.errors)")
     }
 
     @Test("Bytes that are not UTF-8 are refused")
@@ -181,7 +201,7 @@ struct WrongConfigurationTests {
         }
     }
 
-    /// One line, and no trace of a crash.
+    /// Expects one line, and no trace of a crash.
     private func expectOneLine(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) {
         #expect(text.split(separator: "\n").count == 1, "\(text)", sourceLocation: sourceLocation)
         #expect(text.hasPrefix("sharedcore: "), sourceLocation: sourceLocation)

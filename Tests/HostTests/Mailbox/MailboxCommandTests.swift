@@ -35,7 +35,7 @@ struct MailboxCommandTests {
     }
 
     @Test(
-        "What one process sends, one that comes later reads, with the fields that scripts rely on",
+        "A message that one process has sent is read by a later one, with the fields that scripts rely on",
         arguments: HostProgram.backends)
     func sendAndRead(backend: String) async throws {
         try await HostProgram.using(backend) { program in
@@ -185,8 +185,25 @@ struct MailboxCommandTests {
         #expect(try await program.run("mailbox", "read", "box").output.filter { $0 == "\n" }.count == 1)
     }
 
+    @Test("A message that is too large is refused with the limit and its true size, from a queue too (contract S10)")
+    func tooLarge() async throws {
+        let program = try HostProgram()
+        let limit = 1 << 20
+        let message = "\"" + String(repeating: "m", count: limit - 2) + "\""
+        let more = try await program.run(["mailbox", "send", "box", "-"], input: message + " ")
+        let sentence = "sharedcore: A value of this group has at most \(limit) bytes, and standard input has more."
+        #expect(more.status == 69 && more.errors == "\(sentence) (code limitExceeded)\n", "\(more.errors)")
+        // With its envelope the record is larger than the message.
+        for (arguments, name) in [([], "A value has"), (["--queue"], "A message has")] as [([String], String)] {
+            let refused = try await program.run(["mailbox", "send", "box", "-"] + arguments, input: message)
+            let found = try #require(refused.errors.firstMatch(of: /this one would have (\d+)/)?.output.1)
+            #expect(refused.status == 69 && refused.errors.hasPrefix("sharedcore: \(name) at most \(limit) bytes"))
+            #expect(try #require(Int(found)) > limit && refused.errors.hasSuffix(" (code limitExceeded)\n"))
+        }
+    }
+
     @Test(
-        "What is no JSON is wrong usage and sends nothing",
+        "A message that is not JSON is wrong usage and sends nothing",
         arguments: ["", "text", "{", "[1,]", "{\"a\":1}{}", "'a'", "nul", String(repeating: "[", count: 60_000)])
     func wrongJSON(text: String) async throws {
         let program = try HostProgram()

@@ -68,9 +68,25 @@ struct BackendRegistryTests {
         var wrong = configuration
         wrong.backend = "carrierPigeon"
         let error = await #expect(throws: SharedCoreError.self) { try await BackendRegistry.bundled().open(wrong) }
-        #expect(error?.code == .unsupported)
-        #expect(error?.message.contains("carrierPigeon") == true)
-        #expect(error?.message.contains("memory") == true)
+        #expect(error?.code == .unsupported && error?.location == "backend")
+        let names = BackendRegistry.bundled().names.joined(separator: ", ")
+        #expect(
+            error?.message
+                == "There is no backend “carrierPigeon” here; there is \(names). Correct the name, or register the backend's "
+                + "factory; that of a plugin is PluginFactory.")
+    }
+
+    @Test("The error for a bundled backend that the build does not have names its trait", arguments: ["ZMQ", "Etcd"])
+    func withoutTrait(trait: String) async throws {
+        var registry = BackendRegistry()
+        var missing = configuration
+        missing.backend = trait.lowercased()
+        let remedy = "The trait “\(trait)” of the package SharedCore brings it: enable the trait, and build again."
+        let empty = await #expect(throws: SharedCoreError.self) { [registry] in try await registry.open(missing) }
+        #expect(empty?.message == "There is no backend “\(missing.backend)” here; none is registered. \(remedy)")
+        registry.register(MemoryFactory())
+        let error = await #expect(throws: SharedCoreError.self) { [registry] in try await registry.openToRead(missing) }
+        #expect(error?.message == "There is no backend “\(missing.backend)” here; there is memory. \(remedy)")
     }
 
     @Test("A caller adds a backend of its own")

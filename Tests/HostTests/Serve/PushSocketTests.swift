@@ -66,7 +66,7 @@ struct PushSocketTests {
         await group.close()
     }
 
-    @Test("A line is a push, and the answer says the revision that it has")
+    @Test("A line is a push, and the answer has its revision")
     func push() async throws {
         try await serving { queue in
             let client = try Client(path)
@@ -80,7 +80,7 @@ struct PushSocketTests {
         }
     }
 
-    @Test("A call-id may begin with a mark, which makes one character of it and the space before")
+    @Test("A call-id may begin with a combining mark, which Swift joins with the space before it")
     func marks() async throws {
         try await serving { queue in
             let client = try Client(path)
@@ -112,7 +112,7 @@ struct PushSocketTests {
     }
 
     @Test(
-        "P13: a bad type, account or payload is refused at the door: nothing is stored, and the answer has none of it",
+        "P13: a bad type, account or payload is refused: nothing is stored, and the answer does not repeat it",
         arguments: [
             #""type":"""#, #""type":"Call""#, #""type":"a b""#, #""type":"SECRET""#, #""type":null"#, #""type":1"#,
             "\"type\":\"\(String(repeating: "a", count: 65))\"", #""account":"a\u0000b""#, #""account":"SECRET\u0085""#,
@@ -133,7 +133,35 @@ struct PushSocketTests {
         }
     }
 
-    @Test("P13: the longest of all that may be is one line of the socket")
+    @Test(
+        "P13: the answer to a wrong object names the field, and for an unknown one the known fields",
+        arguments: [
+            (
+                #"{"callID":"1@x","paylaod":""}"#,
+                "There is no field “paylaod”; the fields are callID, type, account, payload."
+            ),
+            (#"{"callID":"1@x","type":1}"#, "The field “type” must be a text."),
+            (#"{"callID":"1@x","type":null}"#, "The field “type” must be a text."),
+            (#"{"callID":"1@x","type":"a","\u0074ype":"a"}"#, "The field “type” is given twice."),
+            (#"{"type":"call"}"#, "The field “callID” is missing: it has the call-id that the push announces."),
+            (
+                #"{"callID":"1@x","account":"\ud800"}"#,
+                "The line begins with { and is not an object of JSON (RFC 8259)."
+            ),
+            ("{", "The line begins with { and is not an object of JSON (RFC 8259)."),
+            (
+                "{\"\(String(repeating: "n", count: 70))\":\"\"}",
+                "There is no field “\(String(repeating: "n", count: 64))… (6 bytes more)”; the fields are callID, type, "
+                    + "account, payload."
+            ),
+        ])
+    func namedField(line: String, text: String) async throws {
+        try await serving { queue in
+            #expect(String(decoding: await PushSocket.answer(line, queue), as: UTF8.self) == "ERROR invalid \(text)\n")
+        }
+    }
+
+    @Test("P13: the longest type, account, payload and call-id together are one line of the socket")
     func longestObject() async throws {
         try await serving { queue in
             let escaped = { (count: Int) in String(repeating: #"\u0061"#, count: count) }
@@ -150,7 +178,7 @@ struct PushSocketTests {
     }
 
     @Test(
-        "What is no push is answered with an error, and the next line is heard",
+        "A line that is no push is answered with an error, and the next line is read",
         arguments: [
             "", "PUSH", "PUSH ", "push 1@x", "PUSH  x", "PUSH \u{7}", "GET / HTTP/1.1", "\0\0\0", #"{"callID":""}"#,
             "{}", "{", "[]",
@@ -165,7 +193,7 @@ struct PushSocketTests {
         }
     }
 
-    @Test("Bytes that are no text are no push")
+    @Test("A line that is not UTF-8 is no push")
     func bytes() async throws {
         try await serving { queue in
             let client = try Client(path)
@@ -175,7 +203,7 @@ struct PushSocketTests {
         }
     }
 
-    @Test("The longest call-id is taken; a line beyond it ends the connection, however long it is")
+    @Test("The longest call-id is accepted; a longer line ends the connection, however long it is")
     func long() async throws {
         try await serving { queue in
             let client = try Client(path)
@@ -205,7 +233,7 @@ struct PushSocketTests {
         }
     }
 
-    @Test("More peers than there may be are told so; those that are there are served, and their places are given again")
+    @Test("A peer beyond the limit gets an error; those within it are served, and their places are used again")
     func crowd() async throws {
         var rules = PushSocket.rules
         rules.timeout = TestTimeout.long
@@ -244,7 +272,7 @@ struct PushSocketTests {
         }
     }
 
-    @Test("A path with a listener, or with a file, is left alone; a socket without a listener is replaced")
+    @Test("A path with a listener or a file is not touched; a socket without a listener is replaced")
     func taken() async throws {
         let first = try StreamListener(path: path)
         #expect { try StreamListener(path: path) } throws: { ($0 as? SystemCallError)?.isAddressTaken == true }
