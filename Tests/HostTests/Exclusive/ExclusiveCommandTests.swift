@@ -405,7 +405,8 @@ struct ExclusiveCommandTests {
         #expect(next.status == 125, "\(next.errors)")
         #expect(
             next.errors.hasSuffix(
-                "its core failed: the former command (pid \(command.value)) still runs as user 65534: end it first\n"),
+                "its core failed: the former command (pid \(command.value)) still runs as user 65534: end it first "
+                    + "(code coreFailed)\n"),
             "\(next.errors)")
         #expect(!former.hasEnded)
     }
