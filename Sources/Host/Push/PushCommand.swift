@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Coordination
 internal import CoreAPI
+internal import ExecutorRun
 internal import Platform
 internal import ProgramOutput
 internal import SharedCoreConfiguration

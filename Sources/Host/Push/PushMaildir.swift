@@ -1,5 +1,6 @@
 internal import Coordination
 internal import CoreAPI
+internal import ExecutorRun
 internal import Logging
 internal import MaildirCore
 internal import Platform

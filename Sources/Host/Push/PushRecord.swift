@@ -1,5 +1,6 @@
 internal import Coordination
 internal import CoreAPI
+internal import ExecutorRun
 internal import FoundationEssentials
 internal import ProgramOutput
 
@@ -89,22 +90,5 @@ struct PushRecord: Codable, Hashable, Sendable {
     /// Returns the time since the push came; nil if that was in an earlier boot.
     func age(at now: BootInstant, in bootID: BootID) -> Duration? {
         bootID.description == self.bootID ? BootInstant(nanoseconds: receivedAt).duration(to: now) : nil
-    }
-}
-
-/// The rule for the call-ids of pushes. A call-id must fit into a line of text and into the arguments of a program.
-enum PushID {
-    /// The maximum size of an identifier in a mail message.
-    static let maximumByteCount = 998
-
-    static let expectation = "1 to \(maximumByteCount) bytes of UTF-8 without control characters or spaces at its ends"
-
-    /// The call-id; nil when a text cannot be one.
-    static func callID(_ text: some StringProtocol) -> CallID? {
-        let scalars = text.unicodeScalars
-        guard text.utf8.count <= maximumByteCount, scalars.first != " ", scalars.last != " ",
-            !scalars.contains(where: { $0.properties.generalCategory == .control })
-        else { return nil }
-        return CallID(String(text))
     }
 }

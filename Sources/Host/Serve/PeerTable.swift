@@ -1,5 +1,6 @@
 internal import CoreAPI
 internal import Platform
+internal import ProgramOutput
 
 /// The peers of a server, each with the bytes of its next request, the unsent bytes of its answer, and its deadline.
 struct PeerTable {
@@ -13,7 +14,7 @@ struct PeerTable {
     private struct Peer {
         let connection: StreamConnection
         var stage = Stage.asking
-        var received: [UInt8] = []
+        var received: RequestBuffer
         /// The bytes of its answer that the kernel has not accepted.
         var unsent: [UInt8] = []
         /// When the peer's time for a request or for accepting unsent bytes ends; nil while the server waits for
@@ -68,7 +69,9 @@ struct PeerTable {
             if let request = hear(silent) { requests.append(request) } else { remove(silent) }
         }
         count += 1
-        peers[count] = Peer(connection: connection, deadline: deadline)
+        let received = RequestBuffer(
+            terminator: rules.terminator, maximumByteCount: rules.requestByteCount, bodyByteCount: rules.bodyByteCount)
+        peers[count] = Peer(connection: connection, received: received, deadline: deadline)
         return (true, requests)
     }
 
@@ -113,14 +116,13 @@ struct PeerTable {
     /// - Returns: Its request, if it is complete.
     mutating func hear(_ key: Int) -> Request? {
         guard let peer = peers[key] else { return nil }
-        let room = rules.requestByteCount + rules.terminator.count - peer.received.count
-        switch peer.connection.receive(upTo: max(1, room)) {
+        switch peer.connection.receive(upTo: peer.received.capacity) {
         case .nothing: return nil
         case .end:
             remove(key)
             return nil
         case .bytes(let bytes):
-            peers[key]?.received += bytes
+            peers[key]?.received.append(bytes)
             return request(of: key)
         }
     }
@@ -178,21 +180,17 @@ struct PeerTable {
     }
 
     private mutating func request(of key: Int) -> Request? {
-        guard let peer = peers[key] else { return nil }
-        guard let end = peer.received.firstRange(of: rules.terminator) else {
-            if peer.received.count >= rules.requestByteCount + rules.terminator.count {
-                _ = peer.connection.send(rules.tooLong)
-                remove(key)
-            }
-            return nil
-        }
         // The body must arrive within the same deadline as the rest of the request.
-        let last = end.upperBound + (rules.bodyByteCount?(Array(peer.received[..<end.lowerBound])) ?? 0)
-        guard peer.received.count >= last else { return nil }
-        peers[key]?.received.removeSubrange(..<last)
-        peers[key]?.deadline = nil
-        peers[key]?.stage = .answering
-        let bytes = peer.received[..<(last > end.upperBound ? last : end.lowerBound)]
-        return Request(peer: key, bytes: Array(bytes))
+        switch peers[key]?.received.next() {
+        case .request(let bytes):
+            peers[key]?.deadline = nil
+            peers[key]?.stage = .answering
+            return Request(peer: key, bytes: bytes)
+        case .tooLong:
+            _ = peers[key]?.connection.send(rules.tooLong)
+            remove(key)
+            return nil
+        case .incomplete, nil: return nil
+        }
     }
 }

@@ -1,5 +1,6 @@
 internal import Coordination
 internal import CoreAPI
+internal import ExecutorRun
 package import ProgramOutput
 
 /// An action of the page: an ``Operation`` of the commands.

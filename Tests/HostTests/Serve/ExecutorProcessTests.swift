@@ -1,6 +1,7 @@
 internal import Coordination
 internal import CoreAPI
 internal import CoreAPITesting
+internal import ExecutorRun
 internal import FileNotifyBackend
 internal import Glibc
 internal import Lifecycle

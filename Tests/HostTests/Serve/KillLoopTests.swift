@@ -2,6 +2,7 @@ internal import BackendRegistry
 internal import Coordination
 internal import CoreAPI
 internal import CoreAPITesting
+internal import ExecutorRun
 internal import FoundationEssentials
 internal import Glibc
 internal import Platform

@@ -1,6 +1,7 @@
 internal import Coordination
 internal import CoreAPI
 internal import CoreAPITesting
+internal import ExecutorRun
 internal import InMemoryBackend
 internal import Mailboxes
 internal import SharedCoreConfiguration
@@ -19,15 +20,18 @@ struct PushCapacityTests {
         let group = try await space.open("a")
         let queue = try PushQueue(of: group, capacity: .init(count: 2))
         for id in ["1@x", "2@x"] {
-            #expect(String(decoding: await PushSocket.answer("PUSH \(id)", queue), as: UTF8.self).hasPrefix("OK "))
+            #expect(
+                String(decoding: await PushSocket.answer(Array("PUSH \(id)".utf8), queue), as: UTF8.self).hasPrefix(
+                    "OK "))
         }
         // Pushes that are taken count as well.
         let delivery = try #require(try await queue.pending.take())
-        let answer = String(decoding: await PushSocket.answer("PUSH 3@x", queue), as: UTF8.self)
+        let answer = String(decoding: await PushSocket.answer(Array("PUSH 3@x".utf8), queue), as: UTF8.self)
         #expect(answer.hasPrefix("ERROR limitExceeded ") && answer.contains("push.capacity is 2"), "\(answer)")
         #expect(try await queue.pending.count().total == 2)
         try await queue.acknowledge(PushQueue.Taken(delivery: delivery, record: PushRecord(delivery.bytes)))
-        #expect(String(decoding: await PushSocket.answer("PUSH 3@x", queue), as: UTF8.self).hasPrefix("OK "))
+        #expect(
+            String(decoding: await PushSocket.answer(Array("PUSH 3@x".utf8), queue), as: UTF8.self).hasPrefix("OK "))
         await group.close()
     }
 

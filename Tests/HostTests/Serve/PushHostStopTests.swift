@@ -1,6 +1,7 @@
 internal import Coordination
 internal import CoreAPI
 internal import CoreAPITesting
+internal import ExecutorRun
 internal import InMemoryBackend
 internal import Logging
 internal import Mailboxes

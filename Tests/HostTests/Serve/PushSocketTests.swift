@@ -1,6 +1,7 @@
 internal import Coordination
 internal import CoreAPI
 internal import CoreAPITesting
+internal import ExecutorRun
 internal import Glibc
 internal import InMemoryBackend
 internal import Mailboxes
@@ -59,7 +60,7 @@ struct PushSocketTests {
         let group = try await space.open("a")
         let queue = try PushQueue(of: group)
         let server = try RequestServer.start("push", at: StreamListener(path: path), rules: rules) { line in
-            await PushSocket.answer(String(validating: line, as: UTF8.self), queue)
+            await PushSocket.answer(line, queue)
         }
         try await body(queue)
         server.stop()
