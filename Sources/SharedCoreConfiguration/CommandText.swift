@@ -8,34 +8,39 @@ package enum CommandText {
     /// Returns the text of a command's words.
     package static func write(_ words: [String]) -> String {
         words.map { word in
-            guard word.isEmpty || word.contains(where: { $0.isWhitespace || $0 == "\"" || $0 == "'" }) else {
+            let scalars = word.unicodeScalars
+            guard word.isEmpty || scalars.contains(where: { $0.properties.isWhitespace || $0 == "\"" || $0 == "'" })
+            else {
                 return word
             }
-            return word.split(separator: "\"", omittingEmptySubsequences: false).map { "\"\($0)\"" }.joined(
+            return scalars.split(separator: "\"", omittingEmptySubsequences: false).map { "\"\(String($0))\"" }.joined(
                 separator: "'\"'")
         }.joined(separator: " ")
     }
 
     /// Parses the words; nil if there are none or a quote is not closed.
+    ///
+    /// A quote and a space are scalars, not characters: a mark that follows one makes one character with it.
     package static func parse(_ text: String) -> [String]? {
         var words: [String] = []
-        var word: String?
-        var quote: Character?
-        for character in text {
-            switch character {
+        var word: String.UnicodeScalarView?
+        var quote: Unicode.Scalar?
+        for scalar in text.unicodeScalars {
+            switch scalar {
             case "\0": return nil
             case quote: quote = nil
-            case _ where quote != nil: word = (word ?? "") + String(character)
-            case "\"", "'":
-                quote = character
-                word = word ?? ""
-            case _ where character.isWhitespace:
-                if let ended = word { words.append(ended) }
+            case "\"" where quote == nil, "'" where quote == nil:
+                quote = scalar
+                word = word ?? String.UnicodeScalarView()
+            case _ where quote == nil && scalar.properties.isWhitespace:
+                if let ended = word { words.append(String(ended)) }
                 word = nil
-            default: word = (word ?? "") + String(character)
+            default:
+                word = word ?? String.UnicodeScalarView()
+                word?.append(scalar)
             }
         }
-        if let word { words.append(word) }
+        if let word { words.append(String(word)) }
         guard quote == nil, let first = words.first, !first.isEmpty else { return nil }
         return words
     }

@@ -21,6 +21,14 @@ struct CommandTextTests {
     }
 
     @Test(
+        "A word is written and read as the same, even if its first scalar joins the quote before it",
+        arguments: ["\u{301} x", "a \u{301}\"", "\u{200D}'b c", "\"\u{301}", "a\r\nb", "\r\n\u{301}"])
+    func marks(word: String) {
+        let text = CommandText.write(["run", word])
+        #expect(CommandText.parse(text)?.map { Array($0.utf8) } == [Array("run".utf8), Array(word.utf8)], "\(text)")
+    }
+
+    @Test(
         "An amount is a number with a unit",
         arguments: [("1", 1), ("24MiB", 24 << 20), ("3KiB", 3 << 10), ("2GiB", 2 << 30)] as [(String, UInt64)])
     func amounts(text: String, count: UInt64) {
