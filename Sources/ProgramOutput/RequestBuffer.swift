@@ -17,6 +17,9 @@ package struct RequestBuffer: Sendable {
     /// Returns how many bytes of a request follow the terminator, by those before it; nil for none.
     private let bodyByteCount: (@Sendable ([UInt8]) -> Int)?
     private var received: [UInt8] = []
+    /// The number of bytes in which no terminator begins, so that a peer which sends single bytes costs no more than
+    /// one that sends them at once.
+    private var searchedByteCount = 0
 
     package init(
         terminator: [UInt8], maximumByteCount: Int, bodyByteCount: (@Sendable ([UInt8]) -> Int)? = nil
@@ -33,13 +36,16 @@ package struct RequestBuffer: Sendable {
 
     /// Takes the next request.
     package mutating func next() -> Next {
-        guard let end = received.firstRange(of: terminator) else {
+        guard let end = received[searchedByteCount...].firstRange(of: terminator) else {
+            searchedByteCount = max(0, received.count - terminator.count + 1)
             return received.count >= maximumByteCount + terminator.count ? .tooLong : .incomplete
         }
+        searchedByteCount = end.lowerBound
         let last = end.upperBound + (bodyByteCount?(Array(received[..<end.lowerBound])) ?? 0)
         guard received.count >= last else { return .incomplete }
         let request = Array(received[..<(last > end.upperBound ? last : end.lowerBound)])
         received.removeSubrange(..<last)
+        searchedByteCount = 0
         return .request(request)
     }
 }
