@@ -2,6 +2,7 @@
 enum FuzzTarget: String, CaseIterable {
     case journal
     case snapshot
+    case follower
     case request
     case reply
     case timeline
@@ -10,12 +11,14 @@ enum FuzzTarget: String, CaseIterable {
     case keeper
     case mime
     case command
+    case push
 
     /// Reads an input. A trap, and an input on which two ways to the same result differ, are findings.
     func run(_ bytes: [UInt8]) {
         switch self {
         case .journal: JournalTarget.run(bytes)
         case .snapshot: SnapshotTarget.run(bytes)
+        case .follower: FollowerTarget.run(bytes)
         case .request: WireTargets.request(bytes)
         case .reply: WireTargets.reply(bytes)
         case .timeline: TimelineTarget.run(bytes)
@@ -24,15 +27,23 @@ enum FuzzTarget: String, CaseIterable {
         case .keeper: WireTargets.keeper(bytes)
         case .mime: MimeTarget.run(bytes)
         case .command: CommandTarget.run(bytes)
+        case .push: PushTarget.run(bytes)
         }
     }
 
-    /// How the inputs are framed, if a checksum stands before the reader.
-    var seal: FrameSeal? {
+    /// The shape of the inputs; nil for bytes that the library mutates alone.
+    var shape: (any InputShape)? {
         switch self {
         case .journal: JournalTarget.seal
         case .snapshot: SnapshotTarget.seal
-        default: nil
+        case .follower: FollowerTarget.shape
+        case .timeline: TimelineTarget.shape
+        case .configuration: Words.configuration
+        case .keeper: Words.keeper
+        case .mime: Words.mime
+        case .command: Words.command
+        case .push: Words.push
+        case .request, .reply, .envelope: nil
         }
     }
 }

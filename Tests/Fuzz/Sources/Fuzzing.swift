@@ -18,12 +18,27 @@ enum Fuzzing {
 
 @_cdecl("LLVMFuzzerCustomMutator")
 func mutate(_ data: UnsafeMutablePointer<UInt8>, _ size: Int, _ maximum: Int, _ seed: UInt32) -> Int {
-    guard let seal = Fuzzing.target.seal else { return LLVMFuzzerMutate(data, size, maximum) }
+    guard let shape = Fuzzing.target.shape else { return LLVMFuzzerMutate(data, size, maximum) }
     let bytes = Array(UnsafeBufferPointer(start: data, count: size))
-    let mutated = seal.mutated(bytes, maximum: maximum, seed: seed)
+    let mutated = shape.mutated(bytes, maximum: maximum, seed: seed)
     guard mutated.count <= maximum else { return size }
     mutated.withUnsafeBufferPointer { buffer in
         if let base = buffer.baseAddress { data.update(from: base, count: buffer.count) }
     }
     return mutated.count
+}
+
+@_cdecl("LLVMFuzzerCustomCrossOver")
+func cross(
+    _ first: UnsafePointer<UInt8>, _ firstSize: Int, _ second: UnsafePointer<UInt8>, _ secondSize: Int,
+    _ output: UnsafeMutablePointer<UInt8>, _ maximum: Int, _ seed: UInt32
+) -> Int {
+    let bytes = Array(UnsafeBufferPointer(start: first, count: firstSize))
+    let other = Array(UnsafeBufferPointer(start: second, count: secondSize))
+    let crossed = Fuzzing.target.shape?.crossed(bytes, with: other, maximum: maximum, seed: seed) ?? bytes
+    let count = min(crossed.count, maximum)
+    crossed.withUnsafeBufferPointer { buffer in
+        if let base = buffer.baseAddress { output.update(from: base, count: count) }
+    }
+    return count
 }

@@ -9,7 +9,7 @@ enum JournalTarget {
     private static let path = scratchPath("journal")
     private static let file = try? OpenFile(path: path, .create)
 
-    static let seal = FrameSeal(prefixByteCount: 1) { payloads in
+    static let seal = FrameSeal(prefixByteCount: 1, isPlain: { ($0.first ?? 0) & 3 == 0 }) { payloads in
         switch payloads.count {
         case 0: JournalHeader.magic
         case 1: header(of: payloads[0])?.salt ?? 0
@@ -34,7 +34,7 @@ enum JournalTarget {
     private static func content(of input: [UInt8]) -> [UInt8]? {
         guard let options = input.first, input.count > 9 else { return nil }
         let length = input[1..<9].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        let firstByteCount = JournalChain.headerByteCount + Int(min(length, 1 << 20))
+        let firstByteCount = seal.headerByteCount(behind: input.prefix(1)) + Int(min(length, 1 << 20))
         guard firstByteCount <= JournalHeader.wordsOffset - 16, input.count > firstByteCount else { return nil }
         var page = start(version: 3 + UInt64(options & 3)) + input[1..<1 + firstByteCount]
         page += [UInt8](repeating: 0, count: JournalHeader.wordsOffset - page.count)
@@ -59,6 +59,13 @@ enum JournalTarget {
     private static func read(_ file: OpenFile, continues: Bool) throws {
         let journal = try Journal(file, isReadOnly: true, versions: JournalHeader.salvagedVersions)
         let limits = Limits()
+        let header = journal.header
+        if header.framing == .headed {
+            let written = JournalHeader(
+                generation: header.generation, incarnation: header.incarnation, bootID: header.bootID,
+                salt: header.salt, hasSnapshot: header.hasSnapshot, continuation: header.continuation)
+            require((try? JournalHeader(page: written.bytes, at: "page")) == header, "a header is read as another")
+        }
         // Returns the same file as the next journal, once.
         func next() -> (UInt64) -> Journal? {
             var isLast = !continues

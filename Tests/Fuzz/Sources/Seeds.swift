@@ -1,5 +1,6 @@
 internal import CoreAPI
 internal import Platform
+internal import SharedCoreConfiguration
 internal import StoreEngine
 internal import WormholeFormat
 
@@ -12,11 +13,12 @@ enum Seeds {
     static func of(_ target: FuzzTarget) -> [[UInt8]] {
         switch target {
         case .journal: journal
-        case .snapshot: [SnapshotTarget.seal.sealed([3], snapshot + effects)]
+        case .snapshot: [SnapshotTarget.seal.joined([3], snapshot + effects)]
         case .request: requests.compactMap { try? $0.bytes() }
         case .reply: replies
         case .timeline: timeline
         case .configuration: configurations.map { Array($0.utf8) }
+        case .follower: follower
         case .envelope:
             [
                 Envelope(codec: "json", schema: 1, replyTo: "a/b", content: .message([1, 2])).bytes,
@@ -25,6 +27,7 @@ enum Seeds {
         case .keeper: keeper.map { Array($0.utf8) }
         case .mime: mails.map { Array($0.utf8) }
         case .command: [7, 255].map { [$0] + Array(commands.utf8) }
+        case .push: [3, 255].map { [$0] + Array(pushes.utf8) }
         }
     }
 
@@ -106,21 +109,27 @@ enum Seeds {
     private static var journal: [[UInt8]] {
         let snapshot = snapshot.filter { $0.first != historyTag }
         func header(_ continuation: JournalHeader.Continuation?) -> [UInt8] {
-            let header = JournalHeader(
-                generation: 2, incarnation: 1, bootID: process.bootID, salt: 77, hasSnapshot: true,
-                continuation: continuation)
-            let payloadStart = 16 + JournalChain.headerByteCount
-            return Array(header.bytes[payloadStart...])
+            self.header(of: 2, hasSnapshot: true, continuation)
         }
         let end = JournalHeader.byteCount + snapshot.reduce(0) { $0 + JournalChain.headerByteCount + $1.count }
         return [
-            JournalTarget.seal.sealed([2], [header(nil)] + snapshot + effects),
+            JournalTarget.seal.joined([2], [header(nil)] + snapshot + effects),
             // A record with a valid checksum that cannot be read: salvage keeps the ones before it.
-            JournalTarget.seal.sealed([2], [header(nil)] + snapshot + effects + [[1, 0xff]]),
-            JournalTarget.seal.sealed(
+            JournalTarget.seal.joined([2], [header(nil)] + snapshot + effects + [[1, 0xff]]),
+            JournalTarget.seal.joined(
                 [10],
                 [header(JournalHeader.Continuation(predecessorTail: end, offset: end, chain: 5))] + snapshot + effects),
         ]
+    }
+
+    /// The payload of the header of a journal.
+    private static func header(
+        of generation: UInt64, hasSnapshot: Bool = false, _ continuation: JournalHeader.Continuation? = nil
+    ) -> [UInt8] {
+        let header = JournalHeader(
+            generation: generation, incarnation: 1, bootID: process.bootID, salt: 77, hasSnapshot: hasSnapshot,
+            continuation: continuation)
+        return Array(header.bytes[(16 + JournalChain.headerByteCount)...])
     }
 
     private static let historyTag: UInt8 = 8
@@ -190,12 +199,53 @@ enum Seeds {
         return [joined(all), joined(run), first + joined(run), checkpoint, all[0]]
     }
 
-    private static let configurations = [
-        "backend: file\ngroup: chat\ncoordination:\n  maximumTimeout: 1.5s\n",
-        "{\"backend\": \"zmq\", \"zmq\": {\"hub\": \"auto\"}}\u{0}GROUP=chat\u{0}LOG_LEVEL=info",
-        "# nothing\n---\n? [a, b]\n: |\n  text\n",
-        "host:\n  core: 'python3 \"a b\"'\n  executorMemory: 24MiB\nredis:\n  url: x\n",
-    ]
+    /// Steps of a writer, with records of every kind between them.
+    private static var follower: [[UInt8]] {
+        func input(_ steps: [(FollowerTarget.Step, [UInt8])]) -> [UInt8] {
+            FollowerTarget.shape.joined([], steps.map { [$0.rawValue] + $1 })
+        }
+        typealias Steps = [(FollowerTarget.Step, [UInt8])]
+        let records: Steps = effects.map { (.effect, $0) }
+        let value: Steps = [(.put, [200, 1, 2, 3])]
+        let ways: [Steps] = [
+            records + [(.follow, []), (.roll, [])] + value + [(.follow, []), (.compact, [1])] + value + [(.follow, [])],
+            value + [(.compact, [1])] + value + [(.follow, []), (.restart, [])] + records + [(.begin, [])],
+            value + [(.roll, [])] + value + [(.seal, []), (.follow, []), (.compact, [0]), (.compact, [1])],
+            records + [(.follow, []), (.cut, [1])],
+            [(.header, header(of: 2)), (.follow, []), (.payload, [1, 2]), (.words, [1]), (.floor, [2])],
+            records + [(.damage, [1, 0, 7]), (.begin, []), (.truncate, [9, 0]), (.remove, [])],
+        ]
+        return ways.map(input)
+    }
+
+    /// Every setting with its default, and each kind of value.
+    private static var configurations: [String] {
+        let settings = Settings.all.map { ($0.name, $0.fallback.description) }
+        let lines = settings.map { "\($0): \"\($1)\"\n" }
+        let middle = lines.count / 2
+        let sections = """
+            backend: zmq
+            zmq:
+              endpoint: tcp://127.0.0.1:5555
+              clientMemory: 54MiB
+              secretKey: /k
+            core:
+              command: python3 "a b" 'c"d'
+              startTimeout: 1.5s
+            main: {command: x, restartLimit: 3}
+            executor:
+              memory: 24MiB
+              budget: 2m
+            redis: {url: x}
+            serviceLevels:
+              push: {background: full}
+            """
+        return [
+            lines[..<middle].joined(), lines[middle...].joined(), sections,
+            "{\"backend\": \"zmq\", \"zmq\": {\"hub\": \"auto\"}}\u{0}GROUP=chat\u{0}CORE_COMMAND=a 'b c'",
+            "# nothing\n---\n? [a, b]\n: |\n  text\n", "redis.url: x\nredis: {a: b}\nhandover: {timeout: 1h}\n",
+        ]
+    }
 
     private static let keeper = [
         "HELLO 1", "KEEP a:b", "RELEASE x", "TAKE", "CALLS 3", "WOKEN 12 99", "START foreground", "STATUS",
@@ -224,4 +274,14 @@ enum Seeds {
         #"{"jsonrpc":"2.0","id":3,"error":{"code":-32000,"message":"no"}}"#,
         #"{"jsonrpc":"2.0","method":"beginActivity","params":{"kind":"k","id":"i","boundMs":5,"expectedEndMs":7}}"#,
     ].joined(separator: "\n")
+
+    private static let pushes = """
+        PUSH 1@x
+        PUSH \u{301}a@x\r
+        {"callID":"2@x","type":"call","account":"ümit@x","payload":"AP8K"}
+        {"callID":"{3@x}","payload":"AA=="}
+        {"callID":"\\u00e9\\ud83d\\ude00"}
+        PUSH
+
+        """
 }

@@ -4,6 +4,8 @@ internal import CoreAPI
 
 /// The entries of a timeline, each behind two bytes of length; the first one is the checkpoint if its length is odd.
 enum TimelineTarget {
+    static let shape = LengthShape(prefixByteCount: 0)
+
     static func run(_ input: [UInt8]) {
         requireStable(input, { try TimelineEntry(decoding: $0) }, { $0.encoded() })
         requireStable(input, { try TimelineCheckpoint(decoding: $0) }, { $0.encoded() })
@@ -30,6 +32,8 @@ enum TimelineTarget {
         let history = TimelineHistory(snapshot)
         let report = TimelineChecker.check(history)
         require(report == TimelineChecker.check(history), "a check has two results")
+        _ = report.describe()
+        for violation in report.violations { _ = violation.description }
         _ = history.supersededEpochs
         _ = history.checkpoint?.describe()
         for record in history.records { _ = record.entry.describe() }

@@ -1,5 +1,6 @@
 internal import CoreAPI
 internal import KeptSockets
+internal import StoreEngine
 internal import WormholeFormat
 
 @testable internal import ZMQBackend
@@ -20,6 +21,7 @@ enum WireTargets {
         requireStable(bytes, { try StreamMessage($0) }, { $0.bytes })
         if case .updates(let updates, _)? = try? StreamMessage(bytes) {
             for effect in updates.effects { _ = Updates.revision(of: effect) }
+            send(updates)
         }
         guard let answer = try? Answer(ReceivedFrame(bytes)) else { return }
         var records: [[UInt8]] = []
@@ -38,6 +40,24 @@ enum WireTargets {
         }
     }
 
+    /// Applies updates, and requires that those which a hub then sends are read as the same.
+    private static func send(_ updates: Updates) {
+        var state = StoreState(historyByteCount: 0, effectByteCount: 1 << 16)
+        for payload in updates.effects {
+            guard case .effect(let effect)? = try? JournalRecord(payload[...]), effect.revision > state.revision else {
+                return
+            }
+            state.apply(effect)
+        }
+        guard let sent = try? state.updates(after: .zero), !sent.effects.isEmpty else { return }
+        require(sent.last == state.revision, "updates end before the state")
+        let message = StreamMessage.updates(sent, incarnation: 1)
+        guard case .updates(let read, _)? = try? StreamMessage(message.bytes) else {
+            fatalError("finding: updates that were written cannot be read")
+        }
+        require(read.after == sent.after && read.effects == sent.effects, "updates are read as others")
+    }
+
     static func envelope(_ bytes: [UInt8]) {
         guard let envelope = Envelope(bytes) else { return }
         require(envelope.bytes == bytes, "an envelope has two forms")
@@ -46,7 +66,10 @@ enum WireTargets {
     /// What a keeper and its clients read, and the arguments of a keeper.
     static func keeper(_ bytes: [UInt8]) {
         requireStable(bytes, { try KeeperRequest($0) }, { Array($0.text.utf8) })
-        if let message = KeeperMessage(bytes) { _ = message.text }
+        if let message = KeeperMessage(bytes) {
+            let again = KeeperMessage(Array(message.text.utf8))
+            require(again?.text == message.text, "a message of a keeper is read as another")
+        }
         if let request = try? KeeperRequest(bytes) {
             let again = try? KeeperRequest(Array(request.text.utf8))
             require(again == request, "a request to a keeper is read as another")

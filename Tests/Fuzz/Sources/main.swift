@@ -17,6 +17,14 @@ if let file = arguments.firstIndex(of: "--seeds") {
     }
     OwnProcess.exit(0)
 }
+if let file = arguments.firstIndex(of: "--dictionary") {
+    // Writes the words of the target in libFuzzer's form.
+    let lines = (target.shape?.words ?? []).map { word in
+        "\"" + word.map { "\\x" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "\"\n"
+    }
+    try OpenFile(path: arguments[file + 1], .create).write(Array(lines.joined().utf8), at: 0)
+    OwnProcess.exit(0)
+}
 #if PLANTED
     plantedBug = OwnProcess.variable("SHAREDCORE_FUZZ_PLANTED").map { String(decoding: $0, as: UTF8.self) } ?? ""
 #endif
