@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc)
 IS_ROOT = $(filter 0,$(shell id -u))
 SOURCES = Sources Tests Examples Benchmarks/Benchmarks Benchmarks/Sources Benchmarks/Package.swift Package.swift
 
-.PHONY: demo test check test-programs attack attack-brief attack-whole attack-programs optimized simulate check-all at-length docs deb try-deb try-cold-start as-root examples file-systems sanitize build \
+.PHONY: demo test check test-programs attack attack-brief attack-whole attack-programs optimized simulate check-all at-length docs deb try-deb try-cold-start as-root examples file-systems sanitize nightly build \
 	c-library histories wheel install demo-picture release bench bench-brief bench-servers bench-python without-zmq etcd sip web fuzz api-breakage format lint dependencies clean
 
 demo: dependencies
@@ -172,10 +172,18 @@ examples:
 file-systems: build
 	SWIFT="$(SWIFT)" Scripts/try-file-systems
 
-# The suite and the tests of the file backend, built to look for what must not be touched and for races.
+# The suite and the tests of the file backend and of the hubs, in builds with the sanitizers for addresses and for threads.
+SANITIZED = ConformanceTests FileNotifyTests ZMQTests
 sanitize: dependencies
-	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/sanitize address
-	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/sanitize thread
+	@Scripts/install-dependencies python3
+	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/sanitize address $(SANITIZED)
+	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/sanitize thread $(SANITIZED)
+
+# All test targets with the sanitizers for addresses, threads and undefined behaviour; the suite on the optimized program, and its
+# flavours. The end is a table: what ran, how long, and what it found.
+nightly: dependencies
+	@Scripts/install-dependencies python3
+	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/sanitize --nightly
 
 build: dependencies
 	$(SWIFT) build -j $(JOBS)

@@ -507,15 +507,29 @@ if Context.environment["SHAREDCORE_BENCH_POSTGRES"] != nil {
     participant?.swiftSettings?.append(.define("POSTGRES"))
 }
 
-// A build with a sanitizer (`Scripts/sanitize`) is for the tests that it runs, and takes long: nothing else is in it.
-// The linker could not make the static C program there, either.
+// A build with a sanitizer (`Scripts/sanitize`) takes long: it contains what the named tests need.
+// The linker cannot make the static C program there.
 if Context.environment["SHAREDCORE_SANITIZER"] != nil {
-    let wanted: Set = [
-        "ConformanceTests", "FileNotifyTests", "ZMQTests", "sharedcore-test-peer", "sharedcore-test-sleeper",
-    ]
-    package.targets.removeAll { [.test, .executable].contains($0.type) && !wanted.contains($0.name) }
     package.targets.removeAll { $0.name == "sharedcore-limits" }
-    package.products.removeAll { $0.name.hasPrefix("sharedcore") }
+    let tests = Context.environment["SHAREDCORE_TESTS"] ?? ""
+    var wanted = Set(tests.split(separator: " ").map(String.init))
+    var size = 0
+    while wanted.count > size {
+        size = wanted.count
+        for target in package.targets where wanted.contains(target.name) {
+            for dependency in target.dependencies {
+                switch dependency {
+                case .targetItem(let name, _), .byNameItem(let name, _): wanted.insert(name)
+                default: break
+                }
+            }
+        }
+    }
+    package.targets.removeAll { !wanted.contains($0.name) }
+    package.products.removeAll { product in
+        product.name == "sharedcore-c"
+            ? !wanted.contains("CLibrary") : !(product is Product.Executable && wanted.contains(product.name))
+    }
 }
 
 // The fuzz targets (`Scripts/fuzz`) need the runtime of libFuzzer, and are in no other build.
@@ -527,8 +541,9 @@ if Context.environment["SHAREDCORE_FUZZ"] != nil {
         .executableTarget(
             name: "sharedcore-fuzz",
             dependencies: [
-                "CFuzzer", "CommandCore", "CoreAPI", "Coordination", "FileNotifyBackend", "KeptSockets", "MaildirCore",
-                "Platform", "ProgramOutput", "SharedCoreConfiguration", "StoreEngine", "WormholeFormat", "ZMQBackend",
+                "CFuzzer", "CommandCore", "CoreAPI", "Coordination", "ExecutorRun", "FileNotifyBackend", "KeptSockets",
+                "MaildirCore", "Platform", "ProgramOutput", "SharedCoreConfiguration", "StoreEngine", "WormholeFormat",
+                "ZMQBackend",
             ],
             path: "Tests/Fuzz/Sources", swiftSettings: settings),
     ]
