@@ -244,6 +244,8 @@ enum Seeds {
             lines[..<middle].joined(), lines[middle...].joined(), sections,
             "{\"backend\": \"zmq\", \"zmq\": {\"hub\": \"auto\"}}\u{0}GROUP=chat\u{0}CORE_COMMAND=a 'b c'",
             "# nothing\n---\n? [a, b]\n: |\n  text\n", "redis.url: x\nredis: {a: b}\nhandover: {timeout: 1h}\n",
+            // A word that begins with a mark, which makes one character with a quote before it.
+            #"core.command: "x \n\u0301\" \"""# + "\n",
         ]
     }
 
