@@ -139,13 +139,15 @@ int clinux_connect_to(const char *path) {
 }
 
 int clinux_connect_on_loopback(uint16_t port) {
-    int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (connection < 0) return -errno;
     int on = 1;
     setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (connect(connection, (struct sockaddr *)&address, sizeof address) < 0) return give_up(connection);
+    // A full queue of the listener drops the first packet without an answer, which delays the connection by seconds.
+    if (connect(connection, (struct sockaddr *)&address, sizeof address) < 0 && errno != EINPROGRESS)
+        return give_up(connection);
     return connection;
 }
 

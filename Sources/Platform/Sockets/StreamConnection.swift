@@ -24,7 +24,8 @@ package final class StreamConnection: Sendable {
         descriptor = try SystemCall.negated("connect", at: path) { clinux_connect_to(path) }
     }
 
-    /// Connects to the program that listens at a port of the loopback interface.
+    /// Connects to the program that listens at a port of the loopback interface. Does not wait until the connection
+    /// exists: one that cannot be made ends.
     package init(toLoopbackPort port: UInt16) throws(SystemCallError) {
         descriptor = try SystemCall.negated("connect", at: "127.0.0.1:\(port)") { clinux_connect_on_loopback(port) }
     }
