@@ -183,7 +183,10 @@
                     peer, "--initial-cluster", "\(name)=\(peer)",
                 ] + (isSmall ? ["--quota-backend-bytes", "\(4 << 20)"] : [])
             _ = try Directory.create(path: directory, permissions: 0o700)
-            try await start()
+            do { try await start() } catch let error as SystemCallError {
+                // Only the first start shows that the program is not there. A later one that fails is a failure.
+                throw HarnessLimitation("a server of etcd cannot be started here: \(error)")
+            }
         }
 
         /// Returns a free port that is followed by another one.
@@ -198,10 +201,7 @@
 
         /// Starts it, and waits until it answers.
         private func start() async throws {
-            let child: ChildProcess
-            do throws(SystemCallError) { child = try ChildProcess(program, arguments, keepsErrors: true) } catch {
-                throw HarnessLimitation("a server of etcd cannot be started here: \(error)")
-            }
+            let child = try await ChildProcess.start(program, arguments, keepsErrors: true)
             process.withLock { $0 = child }
             let calls = try BareCalls(at: place)
             try await eventually("etcd answers") {
@@ -229,7 +229,8 @@
                     return
                 }
             }
-            throw HarnessLimitation("the server takes more than its quota")
+            throw SharedCoreError(
+                .invalidArgument, "The server of a test takes more than its quota.", at: "\(place.endpoints[0])")
         }
 
         func empty() async throws {

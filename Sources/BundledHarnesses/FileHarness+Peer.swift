@@ -113,12 +113,14 @@ extension FileHarness {
     }
 
     private static func sendUnread() async throws(SharedCoreError) -> String {
-        let child = try SharedCoreError.wrapping { () throws(SystemCallError) in
-            let child = try ChildProcess("wc", ["-c"], input: true)
+        let child: ChildProcess
+        do throws(SystemCallError) {
+            child = try await ChildProcess.start("wc", ["-c"], input: true)
             for number in 0..<4 { try child.send(String(repeating: "\(number)", count: 1_000_000)) }
-            child.closeInput()
-            return child
+        } catch {
+            throw SharedCoreError(error)
         }
+        child.closeInput()
         _ = await child.end()
         return child.lines.joined(separator: " ")
     }

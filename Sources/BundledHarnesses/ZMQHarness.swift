@@ -284,7 +284,13 @@
             self.isSmall = isSmall
             self.settings = settings
             _ = try Directory.create(path: disk, permissions: 0o700)
-            try await start()
+            do { try await start() } catch let error as SharedCoreError {
+                // An error of the hub itself is a failure.
+                guard isSmall, let cause = error.cause, ["mount:", "unshare:"].contains(where: cause.hasPrefix) else {
+                    throw error
+                }
+                throw HarnessLimitation("this user or machine cannot mount a small file system: \(cause)")
+            }
         }
 
         private func start() async throws {
@@ -297,13 +303,10 @@
                         "mount -t tmpfs -o size=4m,mode=700 none '\(disk)' && exec \"$@\"", "sh",
                     ] + words
             }
-            let child = try ChildProcess(words[0], Array(words.dropFirst()), keepsErrors: true)
+            let child = try await ChildProcess.start(words[0], Array(words.dropFirst()), keepsErrors: true)
             guard try await child.nextLine(timeout: TestTimeout.usual)?.hasPrefix("ready ") == true else {
-                let errors = child.errorText(upTo: 1000)
-                guard !isSmall else {
-                    throw HarnessLimitation("this user or machine cannot mount a small file system: \(errors)")
-                }
-                throw SharedCoreError(.unavailable, "The hub of a test does not start.", at: parent, cause: errors)
+                throw SharedCoreError(
+                    .unavailable, "The hub of a test does not start.", at: parent, cause: child.errorText(upTo: 1000))
             }
             process.withLock { $0 = child }
         }

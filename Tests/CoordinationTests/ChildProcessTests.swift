@@ -240,6 +240,24 @@ struct ChildProcessTests {
         #expect(order.value == ["other", "killed"])
     }
 
+    @Test("While start() waits for a child that does not run its program yet, other tasks run on its thread")
+    func startSuspends() async throws {
+        // A path that only this test uses, so that no other test's program is meant.
+        let path = "/bin/.././bin/sleep"
+        let armed = FailPoint.arm("start.beforeExec/\(path):fail")
+        defer { armed.disarm() }
+        let executor = ThreadExecutor(thread: "one")
+        let order = Box<[String]>([])
+        try await Task(executorPreference: executor) {
+            let other = Task(executorPreference: executor) { order.update { $0.append("other") } }
+            let child = try await ChildProcess.start(path, ["1000"])
+            order.update { $0.append("started") }
+            await other.value
+            await child.killNow()
+        }.value
+        #expect(order.value == ["other", "started"])
+    }
+
     @Test("Signals reach the group of a process with a session of its own, and it dies with the last reference")
     func group() async throws {
         var child: ChildProcess? = try ChildProcess("sh", ["-c", "sleep 1000 & echo $!; wait"], ownSession: true)

@@ -48,7 +48,7 @@ extension CaseContext {
     /// Starts a second process for which `path` is a file system of one MiB, which the system removes when the process
     /// ends.
     func startOnSmallDisk(at path: String) async throws -> Peer {
-        guard mkdir(path, 0o700) == 0 else { throw HarnessLimitation("the directory \(path) cannot be made") }
+        guard mkdir(path, 0o700) == 0 else { throw SystemCallError("mkdir", number: errno, at: path) }
         let script = "mount -t tmpfs -o size=1m,mode=700 none '\(path)' && exec \"$0\""
         return try await start(through: Self.namespace + ["sh", "-c", script])
     }

@@ -86,7 +86,7 @@ package final class Peer: Sendable {
         guard let program = harness.peer else {
             throw HarnessLimitation("the harness “\(harness.name)” has no program for a second process")
         }
-        let peer = try Peer(program, noting: note)
+        let peer = try await SerialThread(name: "peer's start").run { try Peer(program, noting: note) }
         _ = try await peer.answer()
         return peer
     }

@@ -65,7 +65,8 @@ package final class ChildProcess: Sendable {
     private static let closeOnExec: Int32 = 0o2000000
 
     /// Starts a program in the working directory of this process. Blocks until the child runs it, for at most
-    /// ``StartedProgram/startTimeout``, so call it on a thread of its own.
+    /// ``StartedProgram/startTimeout``: a task calls
+    /// ``start(_:_:environment:input:errors:keepsErrors:ownSession:)`` instead.
     ///
     /// - Parameters:
     ///   - program: Its path, or a name that is looked up in `PATH`.
@@ -99,6 +100,20 @@ package final class ChildProcess: Sendable {
             Self.follow($0)
         }
         isGroup = ownSession
+    }
+
+    /// Starts a program as the initializer does, on a thread of its own: suspends the caller's task, not its thread.
+    ///
+    /// The parameters are those of ``init(_:_:environment:input:errors:keepsErrors:ownSession:)``.
+    package static func start(
+        _ program: String, _ arguments: [String], environment: [String: String?] = [:], input: Bool = false,
+        errors: String? = nil, keepsErrors: Bool = false, ownSession: Bool = false
+    ) async throws(SystemCallError) -> ChildProcess {
+        try await SerialThread(name: "child's start").run { () throws(SystemCallError) in
+            try ChildProcess(
+                program, arguments, environment: environment, input: input, errors: errors, keepsErrors: keepsErrors,
+                ownSession: ownSession)
+        }
     }
 
     deinit {
