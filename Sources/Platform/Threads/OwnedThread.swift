@@ -87,6 +87,15 @@ package enum OwnedThread {
         }
     }
 
+    /// Runs `body` on the calling thread with the signals blocked that an owned thread does not take.
+    static func withoutSignals(_ body: () -> Void) {
+        var former = sigset_t()
+        pthread_sigmask(SIG_BLOCK, nil, &former)
+        clinux_block_signals()
+        body()
+        pthread_sigmask(SIG_SETMASK, &former, nil)
+    }
+
     /// Blocks the calling thread for a time, or until a signal.
     package static func sleep(for duration: Duration) {
         usleep(UInt32(clamping: duration.clampedNanoseconds / 1000))

@@ -17,7 +17,8 @@ package final class SerialThread: Sendable {
         self.name = name
     }
 
-    /// Runs `job` on the thread, after all earlier ones. If the system has no thread left, it runs on the calling one.
+    /// Runs `job` on the thread, after all earlier ones. If the system has no thread left, it runs on the calling one,
+    /// with its signals blocked.
     package func submit(_ job: @escaping @Sendable () -> Void) {
         let mustStart = state.withLock { state in
             state.jobs.append(job)
@@ -30,7 +31,7 @@ package final class SerialThread: Sendable {
         } catch {
             // Other callers may have added jobs meanwhile, relying on the thread: running them here blocks, but loses
             // none.
-            drain()
+            OwnedThread.withoutSignals { drain() }
         }
     }
 
