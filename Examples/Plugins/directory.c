@@ -141,11 +141,10 @@ static int32_t open_log(const sb_place *place, sb_log **result, sb_promises *pro
     return SB_OK;
 }
 
-// Makes a file of some pieces that has no name yet. Returns its descriptor.
-static int make_file(const sb_log *log, const sb_bytes *pieces, size_t count) {
+// Makes a file that has no name yet. Returns its descriptor.
+static int make_file(const sb_log *log, const uint8_t *bytes, size_t count) {
     int file = openat(log->directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-    int result = file < 0 ? -1 : 0;
-    for (size_t index = 0; result == 0 && index < count; index++) result = write_all(file, pieces[index].bytes, pieces[index].count);
+    int result = file < 0 ? -1 : write_all(file, bytes, count);
     if (result == 0 && log->is_durable) result = fdatasync(file);
     if (result < 0 && file >= 0) {
         int number = errno;
@@ -182,37 +181,11 @@ static int32_t append(sb_log *log, uint64_t position, const uint8_t *record, siz
     uint64_t start = start_of(log);
     int32_t code = SB_NOT_APPENDED;
     if (position >= start && !exists(log, "record", position) && (position == start || exists(log, "record", position - 1))) {
-        sb_bytes piece = { record, count };
-        int file = make_file(log, &piece, 1);
+        int file = make_file(log, record, count);
         name_of(name, "record", position);
         code = file < 0 ? fail(error, "The record cannot be written", log->path) : link_file(log, file, name, error);
     }
     flock(log->directory, LOCK_UN);
-    return code;
-}
-
-// A snapshot is the parts, each behind its length.
-static int32_t pass_snapshot(const sb_log *log, uint64_t start, sb_slice *slice, sb_error *error) {
-    size_t count = 0;
-    uint8_t *bytes = contents(log, "snapshot", start, &count);
-    if (!bytes) return fail(error, "The snapshot cannot be read", log->path);
-    int32_t code = SB_OK;
-    for (size_t at = 0; at < count && code == SB_OK;) {
-        uint64_t size;
-        if (count - at < sizeof size) {
-            code = SB_ERR_CORRUPT;
-            break;
-        }
-        memcpy(&size, bytes + at, sizeof size);
-        at += sizeof size;
-        if (size > count - at) {
-            code = SB_ERR_CORRUPT;
-            break;
-        }
-        slice->part(slice, bytes + at, size);
-        at += size;
-    }
-    free(bytes);
     return code;
 }
 
@@ -224,7 +197,11 @@ static int32_t read_log(sb_log *log, uint64_t position, size_t limit, sb_slice *
     while (exists(log, "record", end)) end++;
     slice->begin(slice, start, end);
     if (start > position) {
-        code = pass_snapshot(log, start, slice, error);
+        size_t count;
+        uint8_t *bytes = contents(log, "snapshot", start, &count);
+        if (bytes) slice->snapshot(slice, bytes, count);
+        else code = fail(error, "The snapshot cannot be read", log->path);
+        free(bytes);
         position = start;
     }
     for (; code == SB_OK && limit > 0; limit--, position++) {
@@ -263,39 +240,24 @@ static void interrupt(sb_log *log) {
     if (write(log->interruption, &one, sizeof one) < 0) return; // it is raised already
 }
 
-static int32_t write_snapshot(sb_log *log, uint64_t position, const sb_bytes *parts, size_t count, sb_error *error) {
-    sb_bytes *pieces = calloc(2 * count + 1, sizeof *pieces);
-    uint64_t *sizes = calloc(count + 1, sizeof *sizes);
-    int32_t code = SB_ERR_SYSTEM;
-    if (pieces && sizes) {
-        for (size_t index = 0; index < count; index++) {
-            sizes[index] = parts[index].count;
-            pieces[2 * index] = (sb_bytes){ (const uint8_t *)&sizes[index], sizeof *sizes };
-            pieces[2 * index + 1] = parts[index];
-        }
-        char name[NAME_SIZE];
-        name_of(name, "snapshot", position);
-        int file = make_file(log, pieces, 2 * count);
-        code = file < 0 ? fail(error, "The snapshot cannot be written", log->path) : link_file(log, file, name, error);
-        // A killed process may have left it behind.
-        if (code == SB_NOT_APPENDED) code = SB_OK;
-    }
-    if (code == SB_OK) {
-        char target[NAME_SIZE];
-        snprintf(target, sizeof target, "%" PRIu64, position);
-        unlinkat(log->directory, "start.new", 0);
-        if (symlinkat(target, log->directory, "start.new") < 0
-            || renameat(log->directory, "start.new", log->directory, "start") < 0 || (log->is_durable && fsync(log->directory) < 0))
-            code = fail(error, "The snapshot gets no place", log->path);
-    }
-    free(pieces);
-    free(sizes);
-    return code;
+static int32_t write_snapshot(sb_log *log, uint64_t position, const uint8_t *bytes, size_t count, sb_error *error) {
+    char name[NAME_SIZE], target[NAME_SIZE];
+    name_of(name, "snapshot", position);
+    int file = make_file(log, bytes, count);
+    int32_t code = file < 0 ? fail(error, "The snapshot cannot be written", log->path) : link_file(log, file, name, error);
+    // A killed process may have left it behind.
+    if (code != SB_OK && code != SB_NOT_APPENDED) return code;
+    snprintf(target, sizeof target, "%" PRIu64, position);
+    unlinkat(log->directory, "start.new", 0);
+    if (symlinkat(target, log->directory, "start.new") < 0
+        || renameat(log->directory, "start.new", log->directory, "start") < 0 || (log->is_durable && fsync(log->directory) < 0))
+        return fail(error, "The snapshot gets no place", log->path);
+    return SB_OK;
 }
 
-static int32_t compact(sb_log *log, uint64_t position, const sb_bytes *parts, size_t count, sb_error *error) {
+static int32_t compact(sb_log *log, uint64_t position, const uint8_t *snapshot, size_t count, sb_error *error) {
     if (flock(log->directory, LOCK_EX) < 0) return fail(error, "The log cannot be locked", log->path);
-    int32_t code = start_of(log) >= position ? SB_OK : write_snapshot(log, position, parts, count, error);
+    int32_t code = start_of(log) >= position ? SB_OK : write_snapshot(log, position, snapshot, count, error);
     // What is before the snapshot is not read any more.
     int copy = code == SB_OK ? openat(log->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     DIR *listing = copy < 0 ? NULL : fdopendir(copy);

@@ -15,7 +15,7 @@ struct PluginBuild: Sendable {
         try setMode(0o755, of: "")
         let faulty = Self.root + "/Tests/PluginTests/C/faulty.c"
         let variants = [
-            "faulty": [], "abi": ["-DABI=2", "-DNAME=\"abi\""], "notable": ["-DNO_TABLE"],
+            "faulty": [], "abi": ["-DABI=3", "-DNAME=\"abi\""], "notable": ["-DNO_TABLE"],
             "othername": ["-DNAME=\"another\""], "missing": ["-DMISSING", "-DNAME=\"missing\""],
             "small": ["-DSIZE=8", "-DNAME=\"small\""], "key": ["-DKEY=\"a.b\"", "-DNAME=\"key\""],
             "default": ["-DDEFAULT=\"hunter2\"", "-DNAME=\"default\""],

@@ -36,7 +36,7 @@ struct PluginTests {
     @Test(
         "A table that is wrong is refused, with the reason",
         arguments: [
-            ("abi", SharedCoreError.Code.incompatible, "version 2"), ("notable", .incompatible, "no table"),
+            ("abi", SharedCoreError.Code.incompatible, "version 3"), ("notable", .incompatible, "no table"),
             ("othername", .unsupported, "its name is “another”"), ("missing", .unsupported, "a function is missing"),
             ("small", .unsupported, "its size is 8"), ("key", .unsupported, "setting 0"),
             ("default", .unsupported, "setting 1 is secret and has a default"),
@@ -71,6 +71,7 @@ struct PluginTests {
         arguments: [
             ("append-code", SharedCoreError.Code.outcomeUnknown), ("append-full", .storageFull),
             ("read-no-start", .corrupt), ("read-two-starts", .corrupt), ("read-part", .corrupt),
+            ("read-snapshot", .corrupt),
             ("read-null", .corrupt),
             ("read-many", .corrupt), ("read-garbage", .corrupt), ("read-wrong", .incompatible),
         ])
@@ -137,6 +138,35 @@ struct PluginTests {
             try await plugin.open(group: "g", stateDirectory: "/", values: ["faulty.falt": "x"])
         }
         #expect(error?.code == .invalidArgument && error?.message.contains("faulty.falt") == true)
+    }
+
+    @Test("A log whose end goes back has lost records, also behind the position that is read")
+    func shorterLog() async throws {
+        let log = try await log(fault: "read-shorter")
+        for position in 0..<3 { #expect(try await log.append([1], at: UInt64(position))) }
+        let error = await #expect(throws: SharedCoreError.self) { try await log.read(from: 0, limit: 1) }
+        #expect(error?.code == .corrupt && error?.message.contains("before position 3") == true)
+        await log.close()
+    }
+
+    @Test("A snapshot is one piece of bytes for a plugin, and its parts again for the group")
+    func snapshotParts() {
+        let parts: [[UInt8]] = [[1, 2], [], [UInt8](repeating: 3, count: 70_000)]
+        let bytes = PluginSnapshot.bytes(of: parts)
+        #expect(bytes.count == 3 * 8 + 70_002)
+        #expect(bytes.withUnsafeBytes { PluginSnapshot.parts(of: $0) } == parts)
+        #expect([UInt8]().withUnsafeBytes { PluginSnapshot.parts(of: $0) } == [])
+        for count in [1, 7, 9, bytes.count - 1] {
+            #expect(bytes.prefix(count).withUnsafeBytes { PluginSnapshot.parts(of: $0) } == nil)
+        }
+        #expect([UInt8](repeating: 255, count: 16).withUnsafeBytes { PluginSnapshot.parts(of: $0) } == nil)
+    }
+
+    @Test("Functions run with signals blocked, so that a write to a closed socket is an error")
+    func signals() async throws {
+        let log = try await log(fault: "append-signals")
+        #expect(try await log.append([1], at: 0))
+        await log.close()
     }
 
     @Test("A function that does not return is given up; calls fail at once until it does, and go on then")

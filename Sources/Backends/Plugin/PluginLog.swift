@@ -22,6 +22,8 @@ final class PluginLog: SharedLog {
         /// The plugin's function that is running now; nil if none is.
         var running: Running?
         var lastNumber: UInt64 = 0
+        /// The largest end of the log that a call has shown. A log does not become shorter.
+        var end: UInt64 = 0
     }
 
     private struct Running {
@@ -85,13 +87,15 @@ final class PluginLog: SharedLog {
     // MARK: - SharedLog
 
     func append(_ record: [UInt8], at position: UInt64) async throws(SharedCoreError) -> Bool {
-        try await run("append", whenLate: .outcomeUnknown) { table, log throws(SharedCoreError) in
+        try await run("append", whenLate: .outcomeUnknown) { [self] table, log throws(SharedCoreError) in
             let code = try table.call("append", allowing: [SB_OK, SB_NOT_APPENDED]) { error in
                 record.withUnsafeBufferPointer {
                     table.functions.append(log, position, $0.baseAddress, $0.count, error)
                 }
             }
-            return Int(code) == SB_OK
+            guard Int(code) == SB_OK else { return false }
+            state.withLock { $0.end = max($0.end, position + 1) }
+            return true
         }
     }
 
@@ -114,12 +118,14 @@ final class PluginLog: SharedLog {
     private func page(
         from position: UInt64, limit: Int
     ) async throws(SharedCoreError) -> (slice: LogSlice, end: UInt64) {
-        try await run("read", whenLate: .unavailable) { table, log throws(SharedCoreError) in
-            let reading = PluginReading(from: position, limit: limit)
+        try await run("read", whenLate: .unavailable) { [self] table, log throws(SharedCoreError) in
+            let reading = PluginReading(from: position, limit: limit, knownEnd: state.withLock(\.end))
             _ = try table.call("read") { error in
                 reading.take { table.functions.read(log, position, limit, $0, error) }
             }
-            return (try reading.result(at: table.path), reading.end)
+            let slice = try reading.result(at: table.path)
+            state.withLock { $0.end = max($0.end, reading.end) }
+            return (slice, reading.end)
         }
     }
 
@@ -154,16 +160,10 @@ final class PluginLog: SharedLog {
 
     func compact(_ snapshot: [[UInt8]], before position: UInt64) async throws(SharedCoreError) {
         try await run("compact", whenLate: .unavailable) { table, log throws(SharedCoreError) in
-            let bytes = snapshot.flatMap { $0 }
+            let bytes = PluginSnapshot.bytes(of: snapshot)
             _ = try table.call("compact") { error in
-                bytes.withUnsafeBufferPointer { all in
-                    var parts: [sb_bytes] = []
-                    var offset = 0
-                    for part in snapshot {
-                        parts.append(sb_bytes(bytes: all.baseAddress.map { $0 + offset }, count: part.count))
-                        offset += part.count
-                    }
-                    return table.functions.compact(log, position, parts, parts.count, error)
+                bytes.withUnsafeBufferPointer {
+                    table.functions.compact(log, position, $0.baseAddress, $0.count, error)
                 }
             }
         }

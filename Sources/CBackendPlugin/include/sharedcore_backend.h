@@ -4,7 +4,9 @@
    Strings are UTF-8 and end with a NUL. What the host passes to a function is valid until the function returns.
 
    Functions of one handle are called one after another, wait and interrupt excepted, but not always on the same thread. The threads
-   have a stack of 512 KiB. Descriptors must be opened with O_CLOEXEC. A child that was forked must not use a handle. */
+   have a stack of 512 KiB. open, append, read, wait and compact run with all signals blocked except those of faults: a write to a
+   closed socket is an error (EPIPE) and no SIGPIPE, and no call ends with EINTR. Descriptors must have FD_CLOEXEC. A child that was
+   forked must not use a handle. */
 #ifndef SHAREDCORE_BACKEND_H
 #define SHAREDCORE_BACKEND_H
 
@@ -15,7 +17,7 @@
 extern "C" {
 #endif
 
-#define SB_ABI 1
+#define SB_ABI 2
 /* For the one symbol that is exported. */
 #define SB_EXPORT __attribute__((visibility("default")))
 
@@ -80,8 +82,8 @@ typedef struct {
     const char *group;           /* 1 to 64 of letters, digits, "._-" */
     const char *state_directory; /* absolute */
     const char *const *values;   /* one for each setting of the table, in its order; NULL for none */
-    uint64_t largest_record;     /* bytes of the largest record, and of the largest part of a snapshot */
-    int64_t open_timeout;        /* ms, at least 1 */
+    uint64_t largest_record;     /* bytes */
+    int64_t open_timeout;        /* ms, at least 1; a little later the host no longer waits for open */
     int32_t durability;          /* what the user asks for; SB_ERR_UNSUPPORTED where the log has less */
     int32_t reads_only;          /* 1: create and write nothing, and return SB_ERR_UNAVAILABLE where there is no such log */
 } sb_place;
@@ -94,11 +96,6 @@ typedef struct {
     int64_t poll_interval; /* ms between two looks of wait; 0 where the log is told of records */
 } sb_promises;
 
-typedef struct {
-    const uint8_t *bytes;
-    size_t count;
-} sb_bytes;
-
 /* Takes what read returns. The plugin calls the functions in this order; they copy the bytes, and the plugin may free them. */
 typedef struct sb_slice sb_slice;
 struct sb_slice {
@@ -107,8 +104,8 @@ struct sb_slice {
     /* Once, first: the position of the log's snapshot, 0 while there is none, and the end of the log: the position of the next
        append. */
     void (*begin)(sb_slice *slice, uint64_t snapshot, uint64_t end);
-    /* Where the asked position is before the snapshot: each part of it, in order. */
-    void (*part)(sb_slice *slice, const uint8_t *bytes, size_t count);
+    /* Once, where the asked position is before the snapshot: the bytes that compact got. */
+    void (*snapshot)(sb_slice *slice, const uint8_t *bytes, size_t count);
     /* Each record from the asked position on, or from the snapshot on, in order. */
     void (*record)(sb_slice *slice, const uint8_t *bytes, size_t count);
 };
@@ -131,11 +128,12 @@ typedef struct {
        SB_ERR_SYSTEM mean that it may have been appended; after other errors it was not. */
     int32_t (*append)(sb_log *log, uint64_t position, const uint8_t *record, size_t count, sb_error *error);
 
-    /* Reads at most `limit` records from a position on, at least one where the log does not end there. */
+    /* Reads at most `limit` records from a position on, at least one where the log does not end there. The host finds a log whose end
+       goes back; a plugin that can tell that a record is missing returns SB_ERR_CORRUPT. */
     int32_t (*read)(sb_log *log, uint64_t position, size_t limit, sb_slice *slice, sb_error *error);
 
-    /* Waits until there is a record at the position, at most `timeout` ms. Returns SB_NOTHING where there is none. Runs beside the other
-       functions of the handle; there is at most one at a time. */
+    /* Waits until there is a record at the position, at most `timeout` ms. Returns SB_NOTHING where there is none, also earlier: the host
+       then calls it again. Runs beside the other functions of the handle; there is at most one at a time. */
     int32_t (*wait)(sb_log *log, uint64_t position, int64_t timeout, sb_error *error);
 
     /* Ends the wait that runs, or the next one. Any thread, also while another function runs. Returns at once, and raises no signal. */
@@ -143,7 +141,7 @@ typedef struct {
 
     /* Replaces the records before a position, and the former snapshot, by a snapshot, in one atomic step. Does nothing where a
        snapshot is at that position or behind it. */
-    int32_t (*compact)(sb_log *log, uint64_t position, const sb_bytes *parts, size_t count, sb_error *error);
+    int32_t (*compact)(sb_log *log, uint64_t position, const uint8_t *snapshot, size_t count, sb_error *error);
 
     /* Frees the handle. The last call; no other function runs. */
     void (*close)(sb_log *log);

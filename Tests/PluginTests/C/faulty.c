@@ -71,6 +71,9 @@ static int32_t append(sb_log *log, uint64_t position, const uint8_t *record, siz
     if (is_later && has(log, "append-hang")) sleep(4);
     if (is_later && has(log, "append-crash")) raise(SIGSEGV);
     if (is_later && has(log, "append-secret")) return tell(log->password, error);
+    sigset_t blocked;
+    pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+    if (has(log, "append-signals") && !sigismember(&blocked, SIGPIPE)) return SB_ERR_INVALID_ARGUMENT;
     int32_t code = SB_NOT_APPENDED;
     // As if another process had been faster: the caller then has to read what it did not write itself.
     int is_wrong = is_later && has(log, "read-wrong");
@@ -91,15 +94,16 @@ static int32_t append(sb_log *log, uint64_t position, const uint8_t *record, siz
 static int32_t read_log(sb_log *log, uint64_t position, size_t limit, sb_slice *slice, sb_error *error) {
     (void)error;
     int is_later = log->appends > 1;
-    if (!(is_later && has(log, "read-no-start"))) slice->begin(slice, 0, end);
+    if (!(is_later && has(log, "read-no-start"))) slice->begin(slice, 0, end - has(log, "read-shorter"));
     if (is_later && has(log, "read-two-starts")) slice->begin(slice, 0, end);
-    if (is_later && has(log, "read-part")) slice->part(slice, (const uint8_t *)"x", 1);
+    if (is_later && has(log, "read-part")) slice->snapshot(slice, (const uint8_t *)"", 0);
+    if (is_later && has(log, "read-snapshot")) slice->snapshot(slice, (const uint8_t *)"x", 1);
     if (is_later && has(log, "read-null")) slice->record(slice, NULL, 7);
     if (is_later && has(log, "read-many"))
         for (size_t index = 0; index <= limit; index++) slice->record(slice, (const uint8_t *)"x", 1);
     if (is_later && has(log, "read-garbage")) slice->record(slice, (const uint8_t *)"garbage", 7);
     pthread_mutex_lock(&mutex);
-    for (; limit > 0 && position < end; limit--, position++)
+    for (; limit > 0 && position + has(log, "read-shorter") < end; limit--, position++)
         slice->record(slice, records[position].bytes, records[position].count);
     pthread_mutex_unlock(&mutex);
     return SB_OK;
@@ -125,8 +129,8 @@ static void interrupt(sb_log *log) {
     pthread_mutex_unlock(&mutex);
 }
 
-static int32_t compact(sb_log *log, uint64_t position, const sb_bytes *parts, size_t count, sb_error *error) {
-    (void)log, (void)position, (void)parts, (void)count, (void)error;
+static int32_t compact(sb_log *log, uint64_t position, const uint8_t *snapshot, size_t count, sb_error *error) {
+    (void)log, (void)position, (void)snapshot, (void)count, (void)error;
     return SB_ERR_UNSUPPORTED;
 }
 
