@@ -1,4 +1,3 @@
-internal import BundledHarnesses
 import CoreAPI
 import CoreAPITesting
 internal import CoreAPITestingAdapters
@@ -39,7 +38,7 @@ private final class RedisServer: Sendable {
     }
 
     private func start() async throws {
-        let child = try ChildProcess(
+        let child = try await ChildProcess.start(
             "redis-server",
             [
                 "--port", "0", "--unixsocket", socket, "--unixsocketperm", "700", "--dir", directory.path, "--save", "",
@@ -59,7 +58,7 @@ private final class RedisServer: Sendable {
     /// Returns the first line of the answer to a command; nil if there is none.
     @discardableResult
     func tell(_ words: String...) async throws -> String? {
-        let client = try ChildProcess("redis-cli", ["-s", socket] + words, keepsErrors: true)
+        let client = try await ChildProcess.start("redis-cli", ["-s", socket] + words, keepsErrors: true)
         _ = await client.end()
         return client.lines.first
     }

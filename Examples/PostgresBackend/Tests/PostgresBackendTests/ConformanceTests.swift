@@ -15,9 +15,6 @@ extension AllTests {
                 "the files of a group are the server's": ["L4e"],
                 "only a hub brings a baton to another machine": ["C25e", "C25f", "C25g"],
                 "deaths and stops of participants are not simulated, but tried on real ones": ["L1d", "L3a", "S15a"],
-                "the server is killed, but neither filled nor cut off": ConformanceSuite.cases.filter {
-                    $0.fault != nil && $0.fault != .restart
-                }.map(\.id),
             ]
             return reasons.reduce(into: [:]) { gaps, reason in for id in reason.value { gaps[id] = reason.key } }
         }()

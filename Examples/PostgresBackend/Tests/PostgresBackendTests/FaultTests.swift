@@ -33,9 +33,7 @@ extension AllTests {
             for _ in 0..<3 {
                 let before = acknowledged()
                 #expect(try await until { zip(acknowledged(), before).allSatisfy { $0 >= $1 + 50 } })
-                try TestServer.signal(SIGKILL)
-                // A process that was killed keeps its number, and the server's lock file, until it is reaped.
-                #expect(try await until { (try? TestServer.start()) != nil })
+                try await TestServer.restart()
                 let atStart = acknowledged()
                 #expect(try await until { zip(acknowledged(), atStart).allSatisfy { $0 >= $1 + 50 } })
             }
@@ -93,14 +91,9 @@ extension AllTests {
         @Test("A full disk of the server is `storageFull`, and the group goes on when there is space")
         func fullDisk() async throws {
             let group = try await open()
-            try TestServer.query(
-                """
-                CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
-                    $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END $$;
-                CREATE TRIGGER full_disk BEFORE INSERT ON sharedcore.record EXECUTE FUNCTION full_disk();
-                """)
+            try TestServer.fill()
             let code = await Self.code { _ = try await group.put("key", [1]) }
-            try TestServer.query("DROP TRIGGER full_disk ON sharedcore.record; DROP FUNCTION full_disk")
+            try TestServer.empty()
             #expect(code == .storageFull)
             try await group.put("key", [2])
             await group.close()
@@ -152,8 +145,7 @@ extension AllTests {
             if let doubt = await seer.doubt { try await Task.sleep(for: doubt + .seconds(1)) }
             #expect(try await seer.ended(among: [session]) == [])
             // With the server all locks are gone, until their processes connect again.
-            try TestServer.signal(SIGKILL)
-            #expect(try await until { (try? TestServer.start()) != nil })
+            try await TestServer.restart()
             #expect(try await until { (try? await seer.ended(among: [session])) != nil })
             #expect(try await seer.ended(among: [session]) == [])
             _ = try await holder.read(from: 0, limit: 1)

@@ -24,14 +24,22 @@ struct PostgresHarness: ConformanceHarness {
 private struct PostgresTestGroup: ConformanceGroup {
     let name: String
     let settings: GroupSettings
+    /// The connections of the handles, in a case that breaks them.
+    let connections = FaultyConnections()
 
     var address: String { "sharedcore \(name) \(TestServer.connection)" }
 
     func open(
         _ description: SessionDescription, requiring requirements: Requirements
     ) async throws(SharedCoreError) -> any SharedGroup {
-        try await PostgresGroup.open(
-            try TestServer.place(of: name), as: description, options: options(requiring: requirements))
+        guard [.cut, .delay].contains(settings.fault) else {
+            return try await PostgresGroup.open(
+                try TestServer.place(of: name), as: description, options: options(requiring: requirements))
+        }
+        let (connection, place) = try TestServer.faultyConnection(for: name)
+        let group = try await PostgresGroup.open(place, as: description, options: options(requiring: requirements))
+        connections.add([connection], of: group)
+        return group
     }
 
     func openToRead(_ description: SessionDescription) async throws -> any SharedGroup {
@@ -48,17 +56,14 @@ private struct PostgresTestGroup: ConformanceGroup {
         return options
     }
 
-    /// Kills the server with all its processes.
-    func restartServer() async throws {
-        try TestServer.signal(SIGKILL)
-        while true {
-            do { return try TestServer.start() } catch {
-                // Its memory is released when the last of its processes has ended.
-                try await Task.sleep(for: .milliseconds(100))
-            }
-        }
-    }
+    func cut(_ handle: any SharedGroup) async throws { try connections.cut(handle) }
+    func mend(_ handle: any SharedGroup) async throws { try connections.mend(handle) }
+    func delay(_ handle: any SharedGroup, by time: Duration) async throws { try connections.delay(handle, by: time) }
+
+    func restartServer() async throws { try await TestServer.restart() }
+    func fillServer() async throws { try TestServer.fill() }
+    func emptyServer() async throws { try TestServer.empty() }
 
     /// The group stays on the server, which is made for the tests.
-    func remove() async {}
+    func remove() async { connections.end() }
 }

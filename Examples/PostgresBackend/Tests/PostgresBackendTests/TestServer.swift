@@ -1,4 +1,5 @@
 import CoreAPI
+import CoreAPITesting
 import Foundation
 import PostgresBackend
 
@@ -52,6 +53,46 @@ enum TestServer {
             #"for n in $(ls /proc/self/fd); do [ "$n" -lt 3 ] || eval "exec $n>&-"; done; exec sh "$0" >/dev/null 2>&1"#
         let (status, _) = try BuiltProgram.run("/bin/bash", ["-c", closing, program])
         guard status == 0 else { throw Failure(text: "The server does not start.") }
+    }
+
+    /// Lays a connection that can be cut and delayed to the server's socket.
+    ///
+    /// - Returns: The connection, and the place of a group that is reached through it.
+    static func faultyConnection(for group: String) throws(SharedCoreError) -> (FaultyConnection, PostgresPlace) {
+        let name = "/.s.PGSQL.5432"
+        let words = connection.split(separator: " ")
+        let host = words.first { $0.hasPrefix("host=") }.map { String($0.dropFirst("host=".count)) } ?? ""
+        let directory = host + "/\(UInt32.random(in: 0...UInt32.max))"
+        guard mkdir(directory, 0o700) == 0 else {
+            throw SharedCoreError(.system, "The directory of a socket cannot be made.", at: directory)
+        }
+        return (
+            try FaultyConnection(at: directory + name, to: host + name),
+            try PostgresPlace(server: connection + " host=\(directory)", group: group)
+        )
+    }
+
+    /// Makes the server refuse each record with the code of a full disk.
+    static func fill() throws {
+        try query(
+            """
+            CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
+                $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END $$;
+            CREATE TRIGGER full_disk BEFORE INSERT ON sharedcore.record EXECUTE FUNCTION full_disk();
+            """)
+    }
+
+    /// Ends what ``fill()`` has begun.
+    static func empty() throws {
+        try query("DROP TRIGGER full_disk ON sharedcore.record; DROP FUNCTION full_disk")
+    }
+
+    /// Kills the server with all its processes, and starts it again.
+    static func restart() async throws {
+        try signal(SIGKILL)
+        // A process that was killed keeps its number, the server's lock file and its memory until it is reaped.
+        let isBack = try await until { (try? start()) != nil }
+        guard isBack else { throw Failure(text: "The server does not start again.") }
     }
 
     struct Failure: Error { let text: String }

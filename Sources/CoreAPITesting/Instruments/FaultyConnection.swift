@@ -1,10 +1,17 @@
-package import CoreAPI
-internal import CoreAPITesting
+public import CoreAPI
 internal import Platform
 internal import Synchronization
 
 /// A socket that passes the bytes of each connection on to a server's socket, and back, and can cut and delay them.
-package final class FaultyConnection: Sendable {
+///
+/// A harness lays one between each handle and the server:
+///
+/// ```swift
+/// let connection = try FaultyConnection(at: directory + "/socket", to: socketOfServer)
+/// let group = try await MyGroup.open(at: directory + "/socket", as: description)
+/// connections.add([connection], of: group)
+/// ```
+public final class FaultyConnection: Sendable {
     private struct Fault {
         var isCut = false
         /// How much later the bytes of the server are passed on.
@@ -15,12 +22,15 @@ package final class FaultyConnection: Sendable {
     private let fault = Mutex(Fault())
     private let changed: EventCounter
     /// The port at which it listens, if it has one.
-    package let port: UInt16?
+    public let port: UInt16?
 
+    /// Listens at a path, which only this user can connect to.
+    ///
     /// - Parameters:
     ///   - path: Where it listens.
     ///   - server: The path of the server's socket.
-    package convenience init(at path: String, to server: String) throws(SharedCoreError) {
+    /// - Throws: ``SharedCoreError/Code/system`` if the path is taken, or if the system has no descriptor left.
+    public convenience init(at path: String, to server: String) throws(SharedCoreError) {
         try self.init(
             listener: { () throws(SystemCallError) in try StreamListener(path: path) },
             connect: { () throws(SystemCallError) in try StreamConnection(to: server) })
@@ -29,7 +39,8 @@ package final class FaultyConnection: Sendable {
     /// Listens at a free port of the loopback interface.
     ///
     /// - Parameter server: The server's port there.
-    package convenience init(toLoopbackPort server: UInt16) throws(SharedCoreError) {
+    /// - Throws: ``SharedCoreError/Code/system`` if the system has no port or descriptor left.
+    public convenience init(toLoopbackPort server: UInt16) throws(SharedCoreError) {
         try self.init(
             listener: { () throws(SystemCallError) in try StreamListener(loopbackPort: 0) },
             connect: { () throws(SystemCallError) in try StreamConnection(toLoopbackPort: server) })
@@ -61,11 +72,14 @@ package final class FaultyConnection: Sendable {
         changed.raise()
     }
 
-    package func cut(_ isCut: Bool) { change { $0.isCut = isCut } }
+    /// Holds back all bytes in both directions, without notice to either end, or passes them on again.
+    public func cut(_ isCut: Bool) { change { $0.isCut = isCut } }
 
-    package func delay(by time: Duration) { change { $0.delay = time } }
+    /// Delays the bytes of the server from now on by a time; zero ends the delay.
+    public func delay(by time: Duration) { change { $0.delay = time } }
 
-    package func end() { change { $0.isOver = true } }
+    /// Ends the connections and stops listening.
+    public func end() { change { $0.isOver = true } }
 
     private func change(_ change: (inout Fault) -> Void) {
         fault.withLock { change(&$0) }
@@ -73,26 +87,30 @@ package final class FaultyConnection: Sendable {
     }
 }
 
-/// The connections of the handles of a group, by the handles' sessions.
-package final class FaultyConnections: Sendable {
+/// The connections of the handles of a group, by the handles' sessions. Its functions are those that a
+/// ``ConformanceGroup`` with connections that fail needs.
+public final class FaultyConnections: Sendable {
     private let content = Mutex<[SessionID: [FaultyConnection]]>([:])
 
-    package init() {}
+    public init() {}
 
     /// Records the connections that a handle uses.
-    package func add(_ connections: [FaultyConnection], of handle: any SharedGroup) {
+    public func add(_ connections: [FaultyConnection], of handle: any SharedGroup) {
         content.withLock { $0[handle.session.id] = connections }
     }
 
-    package func cut(_ handle: any SharedGroup) throws { try change(handle) { $0.cut(true) } }
-    package func mend(_ handle: any SharedGroup) throws { try change(handle) { $0.cut(false) } }
+    /// Holds back all bytes of a handle, as ``ConformanceGroup/cut(_:)`` does.
+    public func cut(_ handle: any SharedGroup) throws { try change(handle) { $0.cut(true) } }
+    /// Passes on the bytes of a handle again.
+    public func mend(_ handle: any SharedGroup) throws { try change(handle) { $0.cut(false) } }
 
-    package func delay(_ handle: any SharedGroup, by time: Duration) throws {
+    /// Delays the bytes to a handle, as ``ConformanceGroup/delay(_:by:)`` does.
+    public func delay(_ handle: any SharedGroup, by time: Duration) throws {
         try change(handle) { $0.delay(by: time) }
     }
 
     /// Ends all of them, so that a handle that connects again is refused.
-    package func end() {
+    public func end() {
         let all = content.withLock { content in
             defer { content = [:] }
             return content.values
@@ -102,7 +120,7 @@ package final class FaultyConnections: Sendable {
 
     private func change(_ handle: any SharedGroup, _ change: (FaultyConnection) -> Void) throws {
         guard let connections = content.withLock({ $0[handle.session.id] }) else {
-            throw HarnessLimitation("this handle is not one of a group whose connections fail")
+            throw SharedCoreError(.invalidArgument, "No connection of this handle was added.", at: "test")
         }
         for connection in connections { change(connection) }
     }
