@@ -28,9 +28,7 @@ extension ZMQTests {
                 to: stage.endpoint, group: "group", as: SessionDescription(),
                 options: ZMQGroupOptions(openTimeout: TestTimeout.usual))
             let opening = Task { _ = try await link.join() }
-            try await hub.admit()
-            let (question, _) = try await hub.nextCatchUp()
-            hub.answer(question, .snapshot(hub.revision), records: [[0xFF]])
+            try await admit(with: [[0xFF]])
             try await expectEnding(of: link, isProtected)
             try await expect(.corrupt, from: "joining with a damaged state") {
                 try await withTimeout(TestTimeout.usual, "the join ends") { try await opening.value }
@@ -42,9 +40,7 @@ extension ZMQTests {
             arguments: [true, false])
         func damagedNews(isProtected: Bool) async throws {
             let opening = Task { [stage] in try await stage.client() }
-            try await hub.admit()
-            let (question, _) = try await hub.nextCatchUp()
-            hub.answer(question, .snapshot(hub.revision), records: try hub.state())
+            try await admit(with: try hub.state())
             let client = try await withTimeout(TestTimeout.usual, "the join ends") { try await opening.value }
             let armed = FailPoint.arm(isProtected ? "" : "link.giveUp:fail")
             defer { armed.disarm() }
@@ -68,13 +64,9 @@ extension ZMQTests {
         func largeFrames() async throws {
             let limit = 1 << 20
             let opening = Task { [stage] in try await stage.client { $0.answerByteLimit = limit } }
-            try await hub.admit()
-            let (question, _) = try await hub.nextCatchUp()
             let tooLarge = [UInt8](repeating: 0, count: limit)
-            hub.answer(question, .snapshot(hub.revision), records: [tooLarge])
-            try await hub.admit()
-            let (again, _) = try await hub.nextCatchUp()
-            hub.answer(again, .snapshot(hub.revision), records: try hub.state())
+            try await admit(with: [tooLarge])
+            try await admit(with: try hub.state())
             let client = try await withTimeout(TestTimeout.usual, "the join ends") { try await opening.value }
             #expect(hub.hellos.count == 2)
 
@@ -90,6 +82,13 @@ extension ZMQTests {
             let closing = Task { await client.close() }
             hub.answer(try await hub.nextClose(), .done)
             await closing.value
+        }
+
+        /// Admits the next client, and answers its first question with a snapshot of these records.
+        private func admit(with records: @autoclosure () throws -> [[UInt8]]) async throws {
+            try await hub.admit()
+            let (question, _) = try await hub.nextCatchUp()
+            hub.answer(question, .snapshot(hub.revision), records: try records())
         }
 
         /// Expects that the client returns to close its session. Without the protection it has ended by itself and left
