@@ -47,6 +47,12 @@ static int32_t fail(sb_error *error, const char *what, const char *path) {
     }
 }
 
+static int32_t lost(const sb_log *log, sb_error *error) {
+    snprintf(error->message, sizeof error->message, "The directory has lost records.");
+    snprintf(error->location, sizeof error->location, "%s", log->path);
+    return SB_ERR_CORRUPT;
+}
+
 static void name_of(char *name, const char *kind, uint64_t position) {
     snprintf(name, NAME_SIZE, "%s-%020" PRIu64, kind, position);
 }
@@ -195,7 +201,9 @@ static int32_t read_log(sb_log *log, uint64_t position, size_t limit, sb_slice *
     int32_t code = SB_OK;
     uint64_t end = start > position ? start : position;
     while (exists(log, "record", end)) end++;
-    slice->begin(slice, start, end);
+    // As after the restore of an older copy.
+    if (position > start && !exists(log, "record", position - 1)) code = lost(log, error);
+    if (code == SB_OK) slice->begin(slice, start, end);
     if (start > position) {
         size_t count;
         uint8_t *bytes = contents(log, "snapshot", start, &count);

@@ -2,6 +2,7 @@ internal import BundledHarnesses
 import CoreAPI
 internal import CoreAPITesting
 internal import CoreAPITestingAdapters
+internal import Foundation
 internal import LogBackend
 internal import Platform
 import TestSupport
@@ -147,6 +148,28 @@ struct PluginTests {
         let error = await #expect(throws: SharedCoreError.self) { try await log.read(from: 0, limit: 1) }
         #expect(error?.code == .corrupt && error?.message.contains("before position 3") == true)
         await log.close()
+    }
+
+    @Test("A directory that has lost records is corrupt, for a handle that has read them and for a new one")
+    func lostRecords() async throws {
+        let plugin = try #require(try BackendPlugin.load("directory", from: try await Self.build.value.path))
+        let scratch = try TemporaryDirectory()
+        func open() async throws -> PluginLog {
+            try await PluginLog.open(
+                plugin.table,
+                PluginPlace(
+                    group: "g", stateDirectory: scratch.path, durability: nil, readsOnly: false, values: [nil],
+                    secrets: [], timeout: .seconds(10)))
+        }
+        let log = try await open()
+        for position in 0..<3 { #expect(try await log.append([1], at: UInt64(position))) }
+        try FileManager.default.removeItem(atPath: scratch.path + "/g.log/record-00000000000000000002")
+        let newcomer = try await open()
+        for (log, position) in [(log, 0), (newcomer, 3)] as [(PluginLog, UInt64)] {
+            let error = await #expect(throws: SharedCoreError.self) { try await log.read(from: position, limit: 10) }
+            #expect(error?.code == .corrupt)
+            await log.close()
+        }
     }
 
     @Test("A snapshot is one piece of bytes for a plugin, and its parts again for the group")
