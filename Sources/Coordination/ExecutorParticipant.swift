@@ -136,6 +136,10 @@ public final class ExecutorParticipant: Sendable {
         await participant.close()
     }
 
+    /// The messages of the group, with the lifetime of this participant's options. An Executor whose core has run takes
+    /// from it the messages of its core that no push announced.
+    public var inbox: Inbox { participant.inbox }
+
     /// How many cores this participant has started.
     public var coreStarts: Int {
         get async { await participant.state.coreStarts }

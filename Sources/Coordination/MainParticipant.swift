@@ -200,6 +200,10 @@ public final class MainParticipant: Sendable {
         await participant.letGo(of: push)
     }
 
+    /// The messages of the group, with the lifetime of this participant's options. A Main that shows every message
+    /// takes them from ``Inbox/deliveries()``.
+    public var inbox: Inbox { participant.inbox }
+
     /// The epoch that this Main holds; nil while it does not own.
     public var epoch: Revision? {
         get async { await participant.state.holding }

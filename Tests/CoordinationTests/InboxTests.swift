@@ -54,6 +54,40 @@ struct InboxTests {
         #expect(try await inbox.acknowledge(taken) == .superseded, "by the take of the dead")
     }
 
+    @Test("C10: each message goes to one of those that take all, also one that is given back, and none that is unreadable")
+    func deliveries() async throws {
+        let fixture = try await InboxFixture()
+        let store = try Inbox(fixture.keeper)
+        for id in ["b", "a"] { try await store.store(try textMessage(id)) }
+        try await fixture.keeper.put(".sharedcore/inbox/future/m", [9, 1, 2])
+        let doomedGroup = try await fixture.participant()
+        let doomed = try Inbox(doomedGroup)
+        let inHand = try await doomed.take()
+        #expect(inHand?.message.callID.text == "b")
+        let main = try Inbox(await fixture.participant(.main))
+        let deliveries = try await main.deliveries()
+        var iterator = deliveries.makeAsyncIterator()
+        let first = try #require(try await iterator.next())
+        #expect(first.message == (try textMessage("a")))
+        #expect(try await main.take() == nil)
+        #expect(try await main.acknowledge(first) != .superseded)
+        doomedGroup.simulateKill()
+        let second = try #require(try await iterator.next())
+        #expect(second.message.callID.text == "b")
+        #expect(try await store.state(of: callID("b")) == .taken(by: main.mailbox.store.session.id))
+        try await main.giveBack(second)
+        #expect(try await iterator.next()?.message.callID.text == "b")
+        // Stored while it waits.
+        let waiting = Task {
+            var iterator = deliveries.makeAsyncIterator()
+            return try await iterator.next()?.message.callID.text
+        }
+        try await store.store(try textMessage("c"))
+        #expect(try await waiting.value == "c")
+        deliveries.cancel()
+        #expect(try await iterator.next() == nil)
+    }
+
     @Test("C10: a duplicate is stored once, in every state, until the record expires")
     func duplicate() async throws {
         let fixture = try await InboxFixture()

@@ -35,6 +35,47 @@ extension Inbox {
         }
     }
 
+    /// Takes the oldest message that no participant has in hand; returns nil if there is none. Messages that this
+    /// version cannot read are left out.
+    public func take() async throws(SharedCoreError) -> TakenMessage? {
+        let contents = try await mailbox.contents()
+        for (name, _) in contents.waiting {
+            if let taken = try await take(name) { return taken }
+        }
+        return nil
+    }
+
+    /// Takes the message of an item; returns nil if there is none that this version can read, or if a participant has
+    /// it in hand.
+    func take(_ name: ItemName) async throws(SharedCoreError) -> TakenMessage? {
+        while true {
+            let item = try await mailbox.item(name)
+            guard let entry = item.message, item.take == nil, let message = Self.message(in: item, named: name) else {
+                return nil
+            }
+            if let delivery = try await mailbox.take(entry, of: name) {
+                return TakenMessage(message: message, delivery: delivery)
+            }
+        }
+    }
+
+    /// Starts taking every message, the oldest first, and waits if there is none: for a Main, which shows all messages
+    /// that its group has received, also those of an earlier owner.
+    ///
+    /// ```swift
+    /// for try await taken in try await inbox.deliveries() {
+    ///     show(taken.message)
+    ///     try await inbox.acknowledge(taken)
+    /// }
+    /// ```
+    ///
+    /// Returns armed: a message that is stored after this call has returned wakes the waiting consumer.
+    ///
+    /// Source: contract C10.
+    public func deliveries() async throws(SharedCoreError) -> InboxDeliveries {
+        InboxDeliveries(of: self, watch: try await mailbox.watch(from: .snapshot))
+    }
+
     /// Acknowledges a message that was shown. It is removed, and its identity is remembered.
     ///
     /// - Returns: ``Acknowledgement/superseded`` if the take has ended because the message was updated, withdrawn or

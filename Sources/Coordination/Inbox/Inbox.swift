@@ -98,6 +98,14 @@ public struct Inbox: Sendable {
         return id
     }
 
+    /// Returns the message of an item; nil if there is none that this version can read.
+    static func message(in item: QueueItem, named name: ItemName) -> InboxMessage? {
+        guard let entry = item.message, let callID = InboxCoding.callID(of: entry),
+            let id = try? id(of: name, callID: callID)
+        else { return nil }
+        return try? InboxMessage(entry, of: item, id: id)
+    }
+
     /// A message that waits to be acknowledged.
     package struct Unacknowledged: Sendable {
         package let callID: CallID
@@ -195,9 +203,7 @@ public struct Inbox: Sendable {
                 page.next = page.messages.last?.storedAt
                 break
             }
-            guard let callID = InboxCoding.callID(of: entry), let id = try? Self.id(of: name, callID: callID),
-                let message = try? InboxMessage(entry, of: item, id: id)
-            else { continue }
+            guard let message = Self.message(in: item, named: name) else { continue }
             page.messages.append(
                 ListedMessage(message: message, storedAt: entry.creationRevision, takenBy: item.take?.origin))
         }
