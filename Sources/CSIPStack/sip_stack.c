@@ -527,6 +527,7 @@ void sip_stack_destroy(sip_stack *stack) {
 }
 
 int sip_stack_descriptor(const sip_stack *stack) { return stack->descriptor; }
+int sip_stack_is_idle(const sip_stack *stack) { return !stack->calls && !stack->exchanges && !stack->is_stopping; }
 const char *sip_stack_contact(const sip_stack *stack) { return stack->contact; }
 
 long sip_stack_step(sip_stack *stack) {

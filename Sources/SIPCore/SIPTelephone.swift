@@ -1,6 +1,7 @@
 #if SIP
     public import Coordination
     public import CoreAPI
+    internal import Platform
     internal import Synchronization
 
     /// A telephone of one account. It makes the cores, and sends through the core that runs in this process.
@@ -50,6 +51,8 @@
         private struct State {
             /// The stack that runs in this process, and its loop.
             var running: (stack: ObjectIdentifier, loop: LoopContext)?
+            /// The rest of that stack.
+            var rest: SIPRest?
             /// The requests that wait for an answer.
             var waiting: [UInt64: CheckedContinuation<SIPAnswer, Never>] = [:]
             var lastNumber: UInt64 = 0
@@ -78,8 +81,8 @@
         /// - Parameters:
         ///   - text: The text, in UTF-8.
         ///   - address: A `sip:` or `sips:` URI of at most 512 bytes.
-        /// - Throws: ``SharedCoreError/Code/unavailable`` if no core of this telephone runs in this process, and for an answer with
-        ///   which a repetition may succeed later. ``SharedCoreError/Code/forbidden`` for 401, 403, 407 and 603.
+        /// - Throws: ``SharedCoreError/Code/unavailable`` if no core of this telephone runs in this process or it rests, and for an
+        ///   answer with which a repetition may succeed later. ``SharedCoreError/Code/forbidden`` for 401, 403, 407 and 603.
         ///   ``SharedCoreError/Code/invalidArgument`` for another address, for a text with a NUL, and for an answer that says that
         ///   the same request fails again, such as 404 and 415. ``SharedCoreError/Code/outcomeUnknown`` if the core ends before the
         ///   answer. The message of the error has the status.
@@ -99,7 +102,8 @@
         /// 600, as `declined` after 603, and as `failed` after another refusal, with that status in the reason.
         ///
         /// - Parameter address: A `sip:` or `sips:` URI of at most 512 bytes.
-        /// - Throws: ``SharedCoreError/Code/unavailable`` if no core of this telephone runs in this process, or if it is about to stop;
+        /// - Throws: ``SharedCoreError/Code/unavailable`` if no core of this telephone runs in this process, if it rests or is about
+        ///   to stop;
         ///   ``SharedCoreError/Code/invalidArgument`` for another address; ``SharedCoreError/Code/outcomeUnknown`` if the core ends
         ///   before.
         public func call(_ address: String) async throws(SharedCoreError) -> CallID {
@@ -108,6 +112,36 @@
             case .failed(let error): throw error
             default: throw SharedCoreError(.outcomeUnknown, "The core ended before the call.", at: address)
             }
+        }
+
+        /// Waits until the core that rests in this process has work: a request or an answer has come, the connection has
+        /// ended, or the registration must be refreshed. Then resume the Main. Returns at once if no core of this
+        /// telephone rests here, and when its rest ends.
+        ///
+        /// ```swift
+        /// try await main.rest()
+        /// try await telephone.waitForWork()
+        /// try await main.resume(for: .data)
+        /// ```
+        ///
+        /// The wait may end without work. Cancellation of the task ends it.
+        ///
+        /// Source: contract C26.
+        ///
+        /// - Throws: The error of the system if it has no thread left.
+        public func waitForWork() async throws(SharedCoreError) {
+            guard let rest = state.withLock(\.rest) else { return }
+            let failure: SystemCallError? = await withTaskCancellationHandler {
+                do throws(SystemCallError) {
+                    try await rest.wait()
+                    return nil
+                } catch {
+                    return error
+                }
+            } onCancel: {
+                rest.finish()
+            }
+            if let failure { throw SharedCoreError(failure) }
         }
 
         /// Has the stack that runs here do something, and waits for its answer.
@@ -122,7 +156,7 @@
             }
             let answer = await withCheckedContinuation { continuation in
                 let isTaken = state.withLock { state in
-                    guard let loop = state.running?.loop else { return false }
+                    guard let loop = state.running?.loop, state.rest == nil else { return false }
                     state.lastNumber += 1
                     let number = state.lastNumber
                     guard loop.perform({ (stack: SIPStack) in request(stack, number) }) else { return false }
@@ -133,7 +167,8 @@
             }
             switch answer {
             case .noCore:
-                throw SharedCoreError(.unavailable, "No core of this telephone runs in this process.", at: address)
+                throw SharedCoreError(
+                    .unavailable, "No core of this telephone runs in this process, or it rests.", at: address)
             case .coreEnded:
                 throw SharedCoreError(.outcomeUnknown, "The core ended before the answer.", at: address)
             default: return answer
@@ -150,6 +185,15 @@
 
         func tell(_ event: Event) { onEvent?(event) }
 
+        /// Begins or ends the rest of the stack that runs here.
+        func rests(_ rest: SIPRest?) {
+            let former = state.withLock { state in
+                defer { state.rest = rest }
+                return state.rest
+            }
+            former?.finish()
+        }
+
         func answered(_ number: UInt64, _ answer: SIPAnswer) {
             state.withLock { $0.waiting.removeValue(forKey: number) }?.resume(returning: answer)
         }
@@ -158,16 +202,17 @@
             state.withLock { $0.running = (ObjectIdentifier(stack), loop) }
         }
 
-        /// Ends each request that waits: its closure may have been dropped with the loop.
+        /// Ends each request that waits, and the rest: a closure may have been dropped with the loop.
         func ended(_ stack: SIPStack) {
-            let waiting = state.withLock { state in
+            let (waiting, rest) = state.withLock { state in
                 guard state.running?.stack == ObjectIdentifier(stack) else {
-                    return [CheckedContinuation<SIPAnswer, Never>]()
+                    return ([CheckedContinuation<SIPAnswer, Never>](), SIPRest?.none)
                 }
                 state.running = nil
-                defer { state.waiting = [:] }
-                return Array(state.waiting.values)
+                defer { (state.waiting, state.rest) = ([:], nil) }
+                return (Array(state.waiting.values), state.rest)
             }
+            rest?.finish()
             for continuation in waiting { continuation.resume(returning: .coreEnded) }
         }
     }

@@ -107,6 +107,9 @@ int sip_stack_descriptor(const sip_stack *stack);
 // Handles what is ready. Returns the milliseconds until the next timer, at least 1; -1 for none.
 long sip_stack_step(sip_stack *stack);
 
+// Returns 1 if no call and no request of this side is open, so that the stack loses nothing while it is not stepped.
+int sip_stack_is_idle(const sip_stack *stack);
+
 // The URI of this stack's Contact.
 const char *sip_stack_contact(const sip_stack *stack);
 // Registers, and refreshes the registration. `former` has Contact URIs of this instance, one a line, which the same request
