@@ -228,6 +228,21 @@ struct SoftphoneTests {
         #expect(try Registrar.contacts(of: phone.user).isEmpty)
     }
 
+    @Test("A call to a telephone that was killed rings in the Executor that its push wakes", arguments: ["udp", "tcp"])
+    func callAfterKill(over transport: String) throws {
+        let phone = try Phone("dead", transport: transport)
+        try Registrar.wake(phone)
+        let main = try phone.main()
+        try main.says("registered: 1 of 1 contacts")
+        main.kill9()
+        let caller = try FarEnd("call-ended-by-caller", to: phone.user, callID: "dead")
+        #expect(until { phone.pushed(caller.callID).contains("rings: \(caller.callID)") })
+        #expect(try phone.command("answer", caller.callID) == 0)
+        #expect(caller.succeeds())
+        #expect(until { phone.pushed(caller.callID).contains("unregistered: 200") })
+        #expect(try Registrar.contacts(of: phone.user).isEmpty)
+    }
+
     @Test("An Executor that owns hands over to Main: one contact, and no message lost")
     func handOver() throws {
         let phone = try Phone("hand")
