@@ -3,6 +3,10 @@ internal import CoreAPI
 
 /// The commands for calls, which any process of the group can send.
 enum CallProgram {
+    static func command(_ word: String) -> CallCommand? {
+        CallCommand.allCases.first { $0.description.lowercased() == word }
+    }
+
     static func list(in directory: String) async throws {
         let group = try await Softphone.open(directory, as: .tool)
         for call in try await Calls(group).list() {
@@ -21,11 +25,6 @@ enum CallProgram {
             throw error
         }
         await group.close()
-    }
-
-    static func send(_ command: CallCommand, to id: String, in group: any SharedStore) async throws {
-        guard let id = CallID(id) else { return }
-        try await Calls(group).send(command, to: id, within: .seconds(5))
     }
 
     private static func describe(_ state: Call.State) -> String {

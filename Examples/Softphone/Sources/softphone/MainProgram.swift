@@ -6,35 +6,67 @@ internal import SIPCore
 /// The telephone that its user has open: it owns the core until its input ends.
 enum MainProgram {
     static func run(in directory: String, takingOver: Bool) async throws {
-        let (messages, continuation) = AsyncStream.makeStream(of: InboxMessage.self)
-        let telephone = try SIPTelephone(Softphone.account(in: directory)) { event in
-            Softphone.say(event)
-            if case .message(let message) = event { continuation.yield(message) }
-        }
+        let telephone = try SIPTelephone(Softphone.account(in: directory)) { Softphone.say($0) }
         let group = try await Softphone.open(directory, as: .main)
-        var options = CoordinationOptions()
+        let (rests, rest) = AsyncStream.makeStream(of: Void.self)
+        try await withThrowingTaskGroup { tasks in
+            // Also while this Main waits for the core, so that its user can answer a call that rings in an Executor.
+            tasks.addTask {
+                for await line in Keyboard.lines() {
+                    if line == "rest" { rest.yield() } else { await obey(line, telephone, group) }
+                }
+            }
+            tasks.addTask { try await own(group, telephone, rests, takingOver: takingOver) }
+            try await tasks.next()
+            tasks.cancelAll()
+            _ = await tasks.nextResult()  // the Main stops its core, which unregisters
+        }
+    }
+
+    private static func own(
+        _ group: any SharedStore, _ telephone: SIPTelephone, _ rests: AsyncStream<Void>, takingOver: Bool
+    ) async throws {
+        var options = Softphone.options
         options.takesBatons = [SIPTelephone.batonKind]  // a call of another process goes on here
-        try await group.withMain(options: options, takingOver: takingOver, core: { telephone.makeCore() }) { main in
-            await withTaskGroup { tasks in
-                tasks.addTask { await show(messages, main) }
-                for await line in Keyboard.lines() { await obey(line, telephone, group) }
+        try await group.withMain(
+            options: options, takingOver: takingOver,
+            reporting: { if case .activity = $0 { Softphone.say("waits for a call of another process") } },
+            core: { telephone.makeCore() }
+        ) { main in
+            try await withThrowingTaskGroup { tasks in
+                // Every message of the group, whichever process received it.
+                tasks.addTask {
+                    for try await taken in try await main.inbox.deliveries() {
+                        Softphone.show(taken.message)
+                        try await main.inbox.acknowledge(taken)
+                    }
+                }
+                tasks.addTask { for await _ in rests { try await sleep(main, telephone) } }
+                try await tasks.next()
                 tasks.cancelAll()
             }
         }
     }
 
-    private static func show(_ messages: AsyncStream<InboxMessage>, _ main: MainParticipant) async {
-        for await message in messages {
-            Softphone.say("\(message.content.sender): \(message.content.text)")
-            do {
-                try await main.acknowledge(message.id)
+    /// Rests until the core has work. The process of `softphone hold` owns meanwhile.
+    private static func sleep(_ main: MainParticipant, _ telephone: SIPTelephone) async throws {
+        while true {
+            do throws(CoordinationError) {
+                try await main.rest()
+                break
             } catch {
-                Softphone.say("not acknowledged: \(error)")
+                // A call or a request is open.
+                guard error.code == .refused || error.code == .coreFailed else { return Softphone.say("\(error)") }
+                try await Task.sleep(for: .milliseconds(200))
             }
         }
+        Softphone.say("rests")
+        try await telephone.waitForWork()
+        try? await main.resume(for: .data)  // throws where the rest was over
+        Softphone.say("awake")
     }
 
-    /// `send ADDRESS TEXT`, `call ADDRESS`, `answer ID`, `decline ID`, `hangup ID`, `hold ID`, `resume ID`.
+    /// `send ADDRESS TEXT`, `call ADDRESS`, `answer ID`, `decline ID`, `hangup ID`, `hold ID`, `resume ID`; also `rest`.
     private static func obey(_ line: String, _ telephone: SIPTelephone, _ group: any SharedStore) async {
         let words = line.split(separator: " ", maxSplits: 2).map(String.init)
         do {
@@ -43,14 +75,11 @@ enum MainProgram {
                 try await telephone.send(words[2], to: words[1])
                 Softphone.say("sent")
             case ("call", 2): Softphone.say("calls: \(try await telephone.call(words[1]))")
-            case ("answer", 2): try await CallProgram.send(.answer, to: words[1], in: group)
-            case ("decline", 2): try await CallProgram.send(.decline, to: words[1], in: group)
-            case ("hold", 2): try await CallProgram.send(.hold, to: words[1], in: group)
-            case ("resume", 2): try await CallProgram.send(.resume, to: words[1], in: group)
-            case ("hangup", 2): try await CallProgram.send(.hangUp, to: words[1], in: group)
+            case (let word?, 2):
+                guard let command = CallProgram.command(word), let id = CallID(words[1]) else { fallthrough }
+                try await Calls(group).send(command, to: id, within: .seconds(5))
             default:
-                Softphone.say(
-                    "send ADDRESS TEXT, call ADDRESS, answer ID, decline ID, hangup ID, hold ID, resume ID or quit")
+                Softphone.say("send ADDRESS TEXT, call ADDRESS, answer|decline|hangup|hold|resume ID, rest or quit")
             }
         } catch {
             Softphone.say("failed: \(error)")

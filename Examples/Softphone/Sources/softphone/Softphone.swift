@@ -12,6 +12,7 @@ enum Softphone {
         usage: softphone main DIRECTORY                 the telephone; commands come from standard input
                softphone takeover DIRECTORY             the same, and takes the place of another one
                softphone push DIRECTORY CALL-ID         gets what the push announced: a message or a call
+               softphone hold DIRECTORY                 owns for a telephone that rests
                softphone calls DIRECTORY                lists the calls of the group
                softphone answer|decline|hangup|hold|resume DIRECTORY CALL-ID
         DIRECTORY has the files “account” and “password”, and gets the group's folder.
@@ -34,12 +35,11 @@ enum Softphone {
         case ("main", nil): try await MainProgram.run(in: directory, takingOver: false)
         case ("takeover", nil): try await MainProgram.run(in: directory, takingOver: true)
         case ("push", let callID?): try await PushProgram.run(callID, in: directory)
+        case ("hold", nil): try await HolderProgram.run(in: directory)
         case ("calls", nil): try await CallProgram.list(in: directory)
-        case ("answer", let callID?): try await CallProgram.send(.answer, to: callID, in: directory)
-        case ("decline", let callID?): try await CallProgram.send(.decline, to: callID, in: directory)
-        case ("hold", let callID?): try await CallProgram.send(.hold, to: callID, in: directory)
-        case ("resume", let callID?): try await CallProgram.send(.resume, to: callID, in: directory)
-        case ("hangup", let callID?): try await CallProgram.send(.hangUp, to: callID, in: directory)
+        case (let word, let callID?):
+            guard let command = CallProgram.command(word) else { fallthrough }
+            try await CallProgram.send(command, to: callID, in: directory)
         default: throw SoftphoneError(description: usage)
         }
     }
@@ -79,6 +79,18 @@ enum Softphone {
             transport: transport, instance: try value("instance"),
             push: values["pn-prid"].map { .init(provider: values["pn-provider"] ?? "softphone", identifier: $0) },
             expires: .seconds(seconds))
+    }
+
+    /// The options of all processes. A message waits for a day until a process shows it.
+    static var options: CoordinationOptions {
+        var options = CoordinationOptions()
+        options.inboxLifetime = .seconds(24 * 3_600)
+        return options
+    }
+
+    /// Shows a message that this process has in hand.
+    static func show(_ message: InboxMessage) {
+        say("\(message.content.sender): \(message.content.text)")
     }
 
     /// Prints a line at once, also where a pipe is read.

@@ -70,6 +70,9 @@ final class FarTelephone: Sendable {
 
     func invite() { send("INVITE", "sip:\(user)@sc.test", withSDP: true) }
 
+    /// Withdraws the INVITE before it is answered.
+    func cancel() { send("CANCEL", "sip:\(user)@sc.test", branch: "INVITE") }
+
     /// Sends an INVITE inside the dialog, with a direction such as `a=sendonly`.
     func inviteAgain(_ mode: String) {
         state.withLock {
@@ -202,7 +205,8 @@ final class FarTelephone: Sendable {
         if message.line.hasPrefix("SIP/2.0 "), !message.line.hasPrefix("SIP/2.0 1"),
             message["CSeq"]?.hasSuffix("INVITE") == true
         {
-            return send("ACK", state.withLock(\.target), isForRefusal: true)
+            let target = state.withLock(\.target)
+            return send("ACK", target.isEmpty ? "sip:\(user)@sc.test" : target, branch: "INVITE")
         }
         guard isNew || message.line.hasPrefix("INVITE ") else { return }
         switch message.line.prefix(while: { $0 != " " }) {
@@ -263,7 +267,7 @@ final class FarTelephone: Sendable {
 
     private func send(
         _ method: String, _ uri: String, withSDP: Bool = false, number acknowledged: Int? = nil,
-        isForRefusal: Bool = false
+        branch: String? = nil
     ) {
         let (last, remote, routes) = state.withLock { ($0.number, $0.remote, $0.routes) }
         let number = acknowledged ?? last
@@ -271,7 +275,7 @@ final class FarTelephone: Sendable {
         let lines =
             [
                 "\(method) \(uri) SIP/2.0",
-                "Via: SIP/2.0/UDP 127.0.0.1:\(signalling.port);branch=z9hG4bK\(isForRefusal ? "INVITE" : method)\(number)\(id.hashValue)",
+                "Via: SIP/2.0/UDP 127.0.0.1:\(signalling.port);branch=z9hG4bK\(branch ?? method)\(number)\(id.hashValue)",
                 "From: \(state.withLock(\.local))", "To: \(remote.isEmpty ? "<sip:\(user)@sc.test>" : remote)",
                 "Call-ID: \(id)", "CSeq: \(number) \(method)", "Contact: \(contact)", "Max-Forwards: 70",
             ] + routes.map { "Route: \($0)" } + (withSDP ? ["Content-Type: application/sdp"] : [])

@@ -27,13 +27,13 @@ extension SoftphoneTests {
     }
 
     /// Waits until the INVITE of a process has been answered, and packets come from it.
-    private func untilMoved(_ far: FarTelephone, invites: Int) throws {
+    func untilMoved(_ far: FarTelephone, invites: Int) throws {
         let before = far.packets.count
         try #require(until { far.count(of: "ACK") >= invites }, "\(far.log.map(\.line))")
         try #require(until { far.packets.count > before + 20 }, "\(far.packets.count) packets")
     }
 
-    private func senders(from port: UInt16) throws -> Set<Int32> {
+    func senders(from port: UInt16) throws -> Set<Int32> {
         let (_, text) = try Command.run("ss", "-uanpH", "sport", "=", ":\(port)")
         return Set(text.components(separatedBy: "pid=").dropFirst().compactMap { Int32($0.prefix { $0.isNumber }) })
     }

@@ -8,6 +8,13 @@ enum Registrar {
     static var isThere: Bool { !directory.isEmpty }
     static var port: String { variables["SOFTPHONE_PORT"] ?? "" }
     static var tlsPort: String { variables["SOFTPHONE_TLS_PORT"] ?? "" }
+    /// A network namespace for a telephone, with the address of the registrar there, and the link to it; nil without root.
+    static var network: (namespace: String, address: String, link: String)? {
+        guard let namespace = variables["SOFTPHONE_NAMESPACE"], let address = variables["SOFTPHONE_ADDRESS"],
+            let link = variables["SOFTPHONE_LINK"]
+        else { return nil }
+        return (namespace, address, link)
+    }
     static let password = "Quince-4711-Teapot"
 
     /// The contacts that are bound for a user.
@@ -142,6 +149,9 @@ final class Phone {
     deinit { try? FileManager.default.removeItem(atPath: directory) }
 
     func main() throws -> Running { try Running(["main", directory], in: directory, named: "main") }
+    func main(in namespace: String) throws -> Running {
+        try Running(["main", directory], in: directory, named: "main", namespace: namespace)
+    }
     func takeOver() throws -> Running { try Running(["takeover", directory], in: directory, named: "takeover") }
     func push(_ callID: String) throws -> Running {
         try Running(["push", directory, callID], in: directory, named: "push")
@@ -164,12 +174,12 @@ final class Running {
     private let input = Pipe()
     private let path: String
 
-    init(_ words: [String], in directory: String, named name: String) throws {
+    init(_ words: [String], in directory: String, named name: String, namespace: String? = nil) throws {
         path = "\(directory)/\(name)-\(UUID()).log"
         FileManager.default.createFile(atPath: path, contents: nil)
         let log = try #require(FileHandle(forWritingAtPath: path))
-        process.executableURL = URL(filePath: Phone.program)
-        process.arguments = words
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = (namespace.map { ["ip", "netns", "exec", $0] } ?? []) + [Phone.program] + words
         process.standardInput = input
         process.standardOutput = log
         process.standardError = log
