@@ -56,9 +56,9 @@ extension Resolution {
     package func checkBackend(among names: [String]) throws(ConfigurationFailure) {
         let backend = try value(Settings.backend)
         guard !names.contains(backend) else { return }
-        throw ConfigurationFailure(
-            .unsupported, at: find(Settings.backend.erased)?.origin.description ?? Settings.backend.name,
-            "backend is “\(backend)”, which this build does not have; it has " + names.joined(separator: " and ") + ".")
+        let place = find(Settings.backend.erased)?.origin.description ?? Settings.backend.name
+        let error = SharedCoreError.noBackend(backend, among: names, at: place)
+        throw ConfigurationFailure(error.code, at: place, error.message)
     }
 
     /// Returns the backend's own default durability; nil if that is the setting's default.

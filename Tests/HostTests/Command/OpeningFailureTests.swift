@@ -23,4 +23,18 @@ struct OpeningFailureTests {
         let sentence = "stateDirectory is not set, so it has its default: the group “default” cannot be opened there: "
         #expect(try #require(failure.message).hasPrefix(sentence))
     }
+
+    @Test("The failure for a bundled backend that the build does not have names its trait")
+    func withoutTrait() {
+        let resolution = Resolution(
+            flags: ["backend": "etcd"], environment: [:], file: nil, workingDirectory: "/place")
+        let failure = #expect(throws: ConfigurationFailure.self) {
+            try resolution.checkBackend(among: ["file", "memory"])
+        }
+        #expect(failure?.code == .unsupported)
+        #expect(
+            failure?.sentence
+                == "There is no backend “etcd” here; there is file, memory. The trait “Etcd” of the package SharedCore "
+                + "brings it: enable the trait, and build again.")
+    }
 }

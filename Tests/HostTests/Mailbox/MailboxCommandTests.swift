@@ -9,15 +9,6 @@ internal import Wormholes
 struct MailboxCommandTests {
     private static let fields: Set<String> = ["kind", "id", "message", "revision", "origin"]
 
-    @Test("A message that is larger than a value is refused, and the limit is said")
-    func tooLarge() async throws {
-        let program = try HostProgram()
-        let message = "\"" + String(repeating: "x", count: 1 << 20) + "\""
-        let ended = try await program.run(["mailbox", "send", "a", "-"], input: message)
-        #expect(ended.status == 69 && ended.errors.contains("1048576 bytes"), "\(ended)")
-        #expect(!ended.errors.contains("JSON"))
-    }
-
     @Test(
         "A message that is larger than a value only with its envelope is refused likewise",
         arguments: HostProgram.backends)
