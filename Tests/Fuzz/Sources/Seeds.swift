@@ -206,9 +206,11 @@ enum Seeds {
         }
         typealias Steps = [(FollowerTarget.Step, [UInt8])]
         let records: Steps = effects.map { (.effect, $0) }
+        // Values that stay in their journals, of two keys.
         let value: Steps = [(.put, [200, 1, 2, 3])]
+        let other: Steps = [(.put, [200, 1, 2, 4])]
         let ways: [Steps] = [
-            records + [(.follow, []), (.roll, [])] + value + [(.follow, []), (.compact, [1])] + value + [(.follow, [])],
+            records + [(.follow, []), (.roll, [])] + value + [(.follow, []), (.compact, [1])] + other + [(.follow, [])],
             value + [(.compact, [1])] + value + [(.follow, []), (.restart, [])] + records + [(.begin, [])],
             value + [(.roll, [])] + value + [(.seal, []), (.follow, []), (.compact, [0]), (.compact, [1])],
             records + [(.follow, []), (.cut, [1])],
