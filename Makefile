@@ -7,7 +7,7 @@ IS_ROOT = $(filter 0,$(shell id -u))
 SOURCES = Sources Tests Examples Benchmarks/Benchmarks Benchmarks/Sources Benchmarks/Package.swift Package.swift
 
 .PHONY: demo test check test-programs attack attack-brief attack-whole attack-programs optimized simulate check-all at-length docs deb try-deb try-cold-start as-root examples file-systems sanitize nightly build \
-	c-library histories wheel install demo-picture release bench bench-brief bench-servers bench-python without-zmq etcd sip demo-sip web fuzz api-breakage format lint dependencies clean
+	c-library histories wheel install short-commands check-short-commands function-order demo-picture release bench bench-brief bench-servers bench-python without-zmq etcd sip demo-sip web fuzz api-breakage format lint dependencies clean
 
 demo: dependencies
 	$(SWIFT) build -j $(JOBS) --product sharedcore
@@ -66,7 +66,7 @@ optimized: dependencies
 # Everything slow: the formatter's rules, the documentation, the tests at length, the whole attack, a brief measurement, the C
 # library and the Python wheel, the build without ZeroMQ, the backend on etcd, the SIP core, the fuzz targets, the examples, the suite on two kinds of file system, the
 # sanitizers, the Debian packages, for root in a fresh system.
-check-all: lint docs at-length attack-whole bench-brief c-library wheel without-zmq etcd sip web fuzz examples file-systems sanitize $(if $(IS_ROOT),try-deb,deb)
+check-all: lint docs at-length attack-whole bench-brief check-short-commands c-library wheel without-zmq etcd sip web fuzz examples file-systems sanitize $(if $(IS_ROOT),try-deb,deb)
 	@[ "$(IS_ROOT)" ] || echo "The Debian packages were made, but not tried: as root, make try-deb does that." >&2
 
 # The tests three times over, the suite with the optimized build, the demo again and again.
@@ -93,6 +93,19 @@ PREFIX ?= /usr/local
 install: dependencies
 	@Scripts/install-dependencies binutils python3
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" DESTDIR="$(DESTDIR)" Scripts/install "$(PREFIX)"
+
+# The time and the memory of the commands that run for a moment, as they are installed, beside redis-cli; or a few samples, which
+# fail where a command has too much memory.
+short-commands check-short-commands: dependencies
+	@Scripts/install-dependencies binutils python3 time redis-server
+	SWIFT="$(SWIFT)" JOBS="$(JOBS)" DESTDIR="$(CURDIR)/.build/short-commands" Scripts/install /usr
+	Scripts/short-commands $(if $(filter check-%,$@),check,measure) .build/short-commands/usr/libexec/sharedcore/sharedcore
+
+# The order of functions in the programs, anew: after a change of the compiler, or if the commands have too much memory.
+function-order: dependencies
+	@Scripts/install-dependencies binutils python3 valgrind
+	SWIFT="$(SWIFT)" JOBS="$(JOBS)" DESTDIR="$(CURDIR)/.build/short-commands" Scripts/install /usr
+	Scripts/short-commands order .build/package/release/sharedcore
 
 # The README's picture, of a run of the demo.
 demo-picture: dependencies

@@ -15,6 +15,9 @@ let settings: [SwiftSetting] = [
 /// A program that is started for a moment: nothing of the language's libraries is looked up.
 let startsFast: [LinkerSetting] = [.unsafeFlags(["-static-stdlib"])]
 
+/// What is installed (`Scripts/install`) is linked by lld, which lays out functions in an order, and packs relocations.
+let installed: [LinkerSetting] = [.unsafeFlags(["-use-ld=lld"], .when(configuration: .release))]
+
 /// What Foundation itself links where a program has all of it in itself, as the backend on etcd needs it: the compiler
 /// does not say so.
 let foundation: [LinkerSetting] = ["_FoundationCollections", "_FoundationCShims"].map {
@@ -237,19 +240,19 @@ let package = Package(
             name: "sharedcore-executor",
             dependencies: ["CoreAPI", "FileNotifyBackend", "Coordination", "ExecutorRun", "ProgramOutput", "Platform"],
             path: "Sources/Executor", swiftSettings: settings,
-            linkerSettings: startsFast),
+            linkerSettings: startsFast + installed),
         .executableTarget(
             name: "sharedcore-keeper",
             dependencies: ["CoreAPI", "KeptSockets", "Lifecycle", "Platform", "ProgramOutput"],
             path: "Sources/Keeper", swiftSettings: settings,
-            linkerSettings: [.unsafeFlags(["-static-stdlib"])]),
+            linkerSettings: startsFast + installed),
         .executableTarget(
             name: "sharedcore-holder",
             dependencies: [
                 "CoreAPI", "FileNotifyBackend", "Coordination", "KeptSockets", "Lifecycle", "Platform", "ProgramOutput",
             ],
             path: "Sources/Holder", swiftSettings: settings,
-            linkerSettings: startsFast),
+            linkerSettings: startsFast + installed),
         .target(
             name: "SharedCoreHost",
             dependencies: [
@@ -265,7 +268,8 @@ let package = Package(
             ],
             path: "Sources/Host", swiftSettings: settings),
         .executableTarget(
-            name: "sharedcore", dependencies: ["SharedCoreHost"], path: "Sources/Program", swiftSettings: settings),
+            name: "sharedcore", dependencies: ["SharedCoreHost"], path: "Sources/Program", swiftSettings: settings,
+            linkerSettings: installed),
         // What `sharedcore web` becomes: a page about a group for a browser.
         .executableTarget(
             name: "sharedcore-web",
@@ -273,7 +277,8 @@ let package = Package(
                 "CoreAPI", "Mailboxes", "Platform", "ProgramOutput", "SharedCoreHost",
                 programsOnly("ArgumentParser", of: "swift-argument-parser"),
             ],
-            path: "Sources/Web", resources: [.embedInCode("page.html")], swiftSettings: settings),
+            path: "Sources/Web", resources: [.embedInCode("page.html")], swiftSettings: settings,
+            linkerSettings: installed),
 
         // What `sharedcore bench` becomes, and what that compares with: the limits of the machine, services and two designs that
         // users know. No product, and nothing else knows them; they are here and not in the package Benchmarks because they use
