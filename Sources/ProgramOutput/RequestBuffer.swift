@@ -17,8 +17,8 @@ package struct RequestBuffer: Sendable {
     /// Returns how many bytes of a request follow the terminator, by those before it; nil for none.
     private let bodyByteCount: (@Sendable ([UInt8]) -> Int)?
     private var received: [UInt8] = []
-    /// The number of bytes in which no terminator begins, so that a peer which sends single bytes costs no more than
-    /// one that sends them at once.
+    /// The number of bytes in which no terminator begins, so that the search for it looks at each byte once, also where a
+    /// peer sends single bytes.
     private var searchedByteCount = 0
 
     package init(

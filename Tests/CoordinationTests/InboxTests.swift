@@ -88,6 +88,27 @@ struct InboxTests {
         #expect(try await iterator.next() == nil)
     }
 
+    @Test("C10: a message whose take has failed is delivered by the next call")
+    func failedTake() async throws {
+        let fixture = try await InboxFixture()
+        try await Inbox(fixture.keeper).store(try textMessage("a"))
+        let failing = InterposedStore(try await fixture.participant(.main)) { () throws(SharedCoreError) in
+            throw SharedCoreError(.limitExceeded, "The group is full.", at: "test")
+        }
+        let deliveries = try await Inbox(failing).deliveries()
+        let received = try await withTimeout(TestTimeout.usual, "the message is delivered") {
+            var iterator = deliveries.makeAsyncIterator()
+            var code: SharedCoreError.Code?
+            do throws(SharedCoreError) {
+                _ = try await iterator.next()
+            } catch {
+                code = error.code
+            }
+            return (code, try await iterator.next()?.message.callID.text)
+        }
+        #expect(received.0 == .limitExceeded && received.1 == "a")
+    }
+
     @Test("C10: a duplicate is stored once, in every state, until the record expires")
     func duplicate() async throws {
         let fixture = try await InboxFixture()

@@ -8,8 +8,9 @@ internal import Mailboxes
 /// group share the messages: an Executor that waits for a message that is taken here gets “nothing to show” when the
 /// message was acknowledged, and takes the message when it was given back.
 ///
-/// The sequence ends when it is cancelled or the store is closed, and throws when the session ends. It has one consumer
-/// at a time.
+/// The sequence ends when it is cancelled or the store is closed. It throws when the session ends, and the error of a
+/// take that fails, such as `limitExceeded` in a full group; the next call of the same iterator tries that message again.
+/// It has one consumer at a time.
 ///
 /// Source: contract C10.
 public final class InboxDeliveries: AsyncSequence, Sendable {
@@ -50,8 +51,9 @@ public final class InboxDeliveries: AsyncSequence, Sendable {
         ) async throws(SharedCoreError) -> TakenMessage? {
             while true {
                 while let name = order.first {
+                    let taken = try await inbox.take(name)
                     order.dropFirst()
-                    if let taken = try await inbox.take(name) { return taken }
+                    if let taken { return taken }
                 }
                 guard let event = try await watch.next() else { return nil }
                 order.apply(event)

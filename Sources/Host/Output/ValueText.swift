@@ -44,8 +44,7 @@ enum InputValue {
     /// are too many.
     ///
     /// - Throws: ``CommandFailure`` for more than `limit` bytes on standard input. The total is unknown then, because
-    ///   the
-    ///   rest is not read.
+    ///   the rest is not read.
     static func bytes(_ argument: ArgumentBytes, limit: Int) async throws -> [UInt8] {
         guard argument.bytes == [UInt8(ascii: "-")] else { return argument.bytes }
         let bytes = try await Abandonable.run(on: SerialThread(name: "input"), grace: .zero) {

@@ -45,8 +45,9 @@ public final class QueueDeliveries: AsyncSequence, Sendable {
         ) async throws(SharedCoreError) -> QueueDelivery? {
             while true {
                 while let item = order.first {
+                    let delivery = try await mailbox.take(item)
                     order.dropFirst()
-                    if let delivery = try await mailbox.take(item) { return delivery }
+                    if let delivery { return delivery }
                 }
                 guard let event = try await watch.next() else { return nil }
                 order.apply(event)

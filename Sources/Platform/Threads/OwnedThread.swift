@@ -87,12 +87,23 @@ package enum OwnedThread {
         }
     }
 
-    /// Runs `body` on the calling thread with the signals blocked that an owned thread does not take.
+    /// Runs `body` on the calling thread with the signals blocked that an owned thread does not take. A SIGPIPE that `body`
+    /// causes is discarded.
     static func withoutSignals(_ body: () -> Void) {
         var former = sigset_t()
         pthread_sigmask(SIG_BLOCK, nil, &former)
         clinux_block_signals()
+        var pending = sigset_t()
+        sigpending(&pending)
         body()
+        // The kernel sends a SIGPIPE to the thread that writes, where it would take effect with the former mask.
+        if sigismember(&pending, SIGPIPE) == 0 {
+            var pipe = sigset_t()
+            sigemptyset(&pipe)
+            sigaddset(&pipe, SIGPIPE)
+            var now = timespec()
+            while sigtimedwait(&pipe, nil, &now) == -1, errno == EINTR {}
+        }
         pthread_sigmask(SIG_SETMASK, &former, nil)
     }
 

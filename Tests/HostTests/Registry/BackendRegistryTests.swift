@@ -78,15 +78,27 @@ struct BackendRegistryTests {
 
     @Test("The error for a bundled backend that the build does not have names its trait", arguments: ["ZMQ", "Etcd"])
     func withoutTrait(trait: String) async throws {
-        var registry = BackendRegistry()
+        let empty = BackendRegistry()
+        var filled = empty
+        filled.register(MemoryFactory())
         var missing = configuration
         missing.backend = trait.lowercased()
         let remedy = "The trait “\(trait)” of the package SharedCore brings it: enable the trait, and build again."
-        let empty = await #expect(throws: SharedCoreError.self) { [registry] in try await registry.open(missing) }
-        #expect(empty?.message == "There is no backend “\(missing.backend)” here; none is registered. \(remedy)")
-        registry.register(MemoryFactory())
-        let error = await #expect(throws: SharedCoreError.self) { [registry] in try await registry.openToRead(missing) }
-        #expect(error?.message == "There is no backend “\(missing.backend)” here; there is memory. \(remedy)")
+        for (registry, present) in [(empty, "none is registered"), (filled, "there is memory")] {
+            let message = "There is no backend “\(missing.backend)” here; \(present). \(remedy)"
+            do throws(SharedCoreError) {
+                await (try await registry.open(missing)).close()
+                Issue.record("The backend was opened.")
+            } catch {
+                #expect(error.message == message)
+            }
+            do throws(SharedCoreError) {
+                await (try await registry.openToRead(missing)).close()
+                Issue.record("The backend was opened to read.")
+            } catch {
+                #expect(error.message == message)
+            }
+        }
     }
 
     @Test("A caller adds a backend of its own")

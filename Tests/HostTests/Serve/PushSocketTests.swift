@@ -158,7 +158,8 @@ struct PushSocketTests {
         ])
     func namedField(line: String, text: String) async throws {
         try await serving { queue in
-            #expect(String(decoding: await PushSocket.answer(line, queue), as: UTF8.self) == "ERROR invalid \(text)\n")
+            let answer = await PushSocket.answer(Array(line.utf8), queue)
+            #expect(String(decoding: answer, as: UTF8.self) == "ERROR invalid \(text)\n")
         }
     }
 

@@ -48,6 +48,27 @@ struct DeliveriesTests {
         try await task.value
     }
 
+    @Test("M3: a message whose take has failed is delivered by the next call")
+    func failedTake() async throws {
+        let fixture = QueueFixture()
+        try await fixture.mailbox().send(bytes(1))
+        let failing = InterposedStore(try await fixture.open()) { () throws(SharedCoreError) in
+            throw SharedCoreError(.unavailable, "No answer.", at: "test")
+        }
+        let deliveries = try await QueueMailbox(failing, path: "box").deliveries()
+        let received = try await withTimeout(TestTimeout.usual, "the message is delivered") {
+            var iterator = deliveries.makeAsyncIterator()
+            var code: SharedCoreError.Code?
+            do throws(SharedCoreError) {
+                _ = try await iterator.next()
+            } catch {
+                code = error.code
+            }
+            return (code, try await iterator.next()?.bytes)
+        }
+        #expect(received.0 == .unavailable && received.1 == bytes(1))
+    }
+
     @Test("M6: two waiting consumers share the messages")
     func shared() async throws {
         let fixture = QueueFixture()
