@@ -53,7 +53,9 @@ enum HelpPage {
             page.removeSubrange(start.lowerBound..<last)
         }
         page = page.trimmingEnd + end
-        if page.hasPrefix("\(beginning)\(SettingsTopic.configuration.abstract)") {
+        // The parser has wrapped the page.
+        let words = page.split(whereSeparator: \.isWhitespace)
+        if words.starts(with: (beginning + SettingsTopic.configuration.abstract).split(separator: " ")) {
             page += "\n\n" + SettingsTopic.list(width: width)
         } else if !page.contains("\(GlobalOptions.title.uppercased()):\n") {
             page += "\n\n  See “sharedcore help options” for the options that every command takes."

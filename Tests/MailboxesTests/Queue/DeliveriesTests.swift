@@ -51,7 +51,8 @@ struct DeliveriesTests {
     @Test("M3: a message whose take has failed is delivered by the next call")
     func failedTake() async throws {
         let fixture = QueueFixture()
-        try await fixture.mailbox().send(bytes(1))
+        let sender = try await fixture.mailbox()
+        try await sender.send(bytes(1))
         let failing = InterposedStore(try await fixture.open()) { () throws(SharedCoreError) in
             throw SharedCoreError(.unavailable, "No answer.", at: "test")
         }
