@@ -33,9 +33,15 @@ func cross(
     _ first: UnsafePointer<UInt8>, _ firstSize: Int, _ second: UnsafePointer<UInt8>, _ secondSize: Int,
     _ output: UnsafeMutablePointer<UInt8>, _ maximum: Int, _ seed: UInt32
 ) -> Int {
+    // Without a shape, a mutation of the first input: its bytes unchanged would be a run for nothing.
+    guard let shape = Fuzzing.target.shape else {
+        let count = min(firstSize, maximum)
+        output.update(from: first, count: count)
+        return LLVMFuzzerMutate(output, count, maximum)
+    }
     let bytes = Array(UnsafeBufferPointer(start: first, count: firstSize))
     let other = Array(UnsafeBufferPointer(start: second, count: secondSize))
-    let crossed = Fuzzing.target.shape?.crossed(bytes, with: other, maximum: maximum, seed: seed) ?? bytes
+    let crossed = shape.crossed(bytes, with: other, maximum: maximum, seed: seed)
     let count = min(crossed.count, maximum)
     crossed.withUnsafeBufferPointer { buffer in
         if let base = buffer.baseAddress { output.update(from: base, count: count) }
