@@ -40,21 +40,28 @@
             limit = time.map { ContinuousClock.now + $0 }
         }
 
-        /// Ends each wait.
+        /// Ends each wait, also a later one.
         func finish() { end.raise() }
 
-        /// Waits for work, the next timer or the end of the rest, on a thread of its own.
+        /// Waits for work, the next timer, the end of the rest or the cancellation of the task, on a thread of its own.
         func wait() async throws(SystemCallError) {
-            let failure: SystemCallError? = await withCheckedContinuation { continuation in
-                do throws(SystemCallError) {
-                    try OwnedThread.start("sip-rest") { [self] in
-                        let left = limit.map { max(.zero, ContinuousClock.now.duration(to: $0)) }
-                        _ = Poll.wait(for: [file.descriptor, end.descriptor], timeout: left)
-                        continuation.resume(returning: nil)
+            // A counter for each wait: the cancellation of one wait ends no other.
+            let cancelled = try EventCounter()
+            let failure: SystemCallError? = await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    do throws(SystemCallError) {
+                        try OwnedThread.start("sip-rest") { [self] in
+                            let left = limit.map { max(.zero, ContinuousClock.now.duration(to: $0)) }
+                            _ = Poll.wait(
+                                for: [file.descriptor, end.descriptor, cancelled.descriptor], timeout: left)
+                            continuation.resume(returning: nil)
+                        }
+                    } catch {
+                        continuation.resume(returning: error)
                     }
-                } catch {
-                    continuation.resume(returning: error)
                 }
+            } onCancel: {
+                cancelled.raise()
             }
             if let failure { throw failure }
         }

@@ -128,20 +128,14 @@
         ///
         /// Source: contract C26.
         ///
-        /// - Throws: The error of the system if it has no thread left.
+        /// - Throws: The error of the system if it has no thread or no descriptor left.
         public func waitForWork() async throws(SharedCoreError) {
             guard let rest = state.withLock(\.rest) else { return }
-            let failure: SystemCallError? = await withTaskCancellationHandler {
-                do throws(SystemCallError) {
-                    try await rest.wait()
-                    return nil
-                } catch {
-                    return error
-                }
-            } onCancel: {
-                rest.finish()
+            do throws(SystemCallError) {
+                try await rest.wait()
+            } catch {
+                throw SharedCoreError(error)
             }
-            if let failure { throw SharedCoreError(failure) }
         }
 
         /// Has the stack that runs here do something, and waits for its answer.

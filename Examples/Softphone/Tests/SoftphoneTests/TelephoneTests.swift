@@ -116,6 +116,51 @@ struct TelephoneTests {
         #expect(former.end == .failed)
     }
 
+    @Test("C26: the cancellation of one wait for work ends that wait alone", .timeLimit(.minutes(2)))
+    func cancelsOneWait() async throws {
+        let (socket, port) = try silentPort()
+        defer { close(socket) }
+        let telephone = try SIPTelephone(account(at: port))
+        telephone.rests(try SIPRest(of: socket, atMost: nil))
+        let end = OneTimeGate()
+        let waiting = Task {
+            try await telephone.waitForWork()
+            end.open()
+        }
+        for _ in 1...20 {
+            let cancelled = Task { try await telephone.waitForWork() }
+            cancelled.cancel()
+            try await cancelled.value
+        }
+        #expect(!end.isOpen)
+        try await withThrowingTaskGroup { waits in
+            for _ in 1...2 { waits.addTask { try await telephone.waitForWork() } }
+            waits.addTask { try await waiting.value }
+            telephone.rests(nil)
+            try await waits.waitForAll()
+        }
+        #expect(end.isOpen)
+        // Data ends a wait, too.
+        telephone.rests(try SIPRest(of: socket, atMost: nil))
+        async let next: Void = telephone.waitForWork()
+        let (sender, _) = try silentPort()
+        defer { close(sender) }
+        #expect(send("Tea?", from: sender, to: port) == 4)
+        try await next
+    }
+
+    private func send(_ text: String, from socket: Int32, to port: UInt16) -> Int {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        address.sin_port = port.bigEndian
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                sendto(socket, text, text.utf8.count, 0, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+
     private func account(at port: UInt16) -> SIPAccount {
         SIPAccount(
             user: "alice", domain: "sc.test", password: SIPPassword("Tea"), registrar: "127.0.0.1", port: port,
@@ -154,6 +199,17 @@ struct TelephoneTests {
     private func expectError(_ code: SharedCoreError.Code, _ body: () async throws -> Void) async {
         await #expect { try await body() } throws: { ($0 as? SharedCoreError)?.code == code }
     }
+}
+
+/// A gate that opens once, and at which a thread or a task waits.
+private final class OneTimeGate: Sendable {
+    private let state = Atomic(false)
+
+    var isOpen: Bool { state.load(ordering: .sequentiallyConsistent) }
+
+    /// Returns false if it was open before.
+    @discardableResult
+    func open() -> Bool { !state.exchange(true, ordering: .sequentiallyConsistent) }
 }
 
 extension SIPDialog {
