@@ -150,10 +150,14 @@
             }
             let answer = await withCheckedContinuation { continuation in
                 let isTaken = state.withLock { state in
-                    guard let loop = state.running?.loop, state.rest == nil else { return false }
+                    guard let loop = state.running?.loop else { return false }
                     state.lastNumber += 1
                     let number = state.lastNumber
-                    guard loop.perform({ (stack: SIPStack) in request(stack, number) }) else { return false }
+                    let isTaken = loop.perform { [self] (stack: SIPStack) in
+                        // A rest may begin while the request waits for the loop, which then does not step the stack.
+                        if isAtRest { answered(number, .noCore) } else { request(stack, number) }
+                    }
+                    guard isTaken else { return false }
                     state.waiting[number] = continuation
                     return true
                 }
@@ -187,6 +191,8 @@
             }
             former?.finish()
         }
+
+        private var isAtRest: Bool { state.withLock { $0.rest != nil } }
 
         func answered(_ number: UInt64, _ answer: SIPAnswer) {
             state.withLock { $0.waiting.removeValue(forKey: number) }?.resume(returning: answer)

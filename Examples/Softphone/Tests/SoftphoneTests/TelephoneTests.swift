@@ -149,6 +149,35 @@ struct TelephoneTests {
         try await next
     }
 
+    @Test("C26: a request that waits for the loop while a rest begins is refused", .timeLimit(.minutes(2)))
+    func refusesBehindRest() async throws {
+        let (silent, _) = try silentPort()
+        defer { close(silent) }
+        // Nothing listens at the port, so the registration fails at once.
+        let (socket, port) = try silentPort()
+        close(socket)
+        let isHeld = OneTimeGate()
+        let isFree = OneTimeGate()
+        let telephone = try SIPTelephone(account(at: port)) { event in
+            guard case .registrationFailed = event, isHeld.open() else { return }
+            isFree.block()  // the loop's thread
+        }
+        let group = try await MemorySpace().open("phone", as: SessionDescription(role: .main))
+        try await group.withMain(core: { telephone.makeCore() }) { _ in
+            await isHeld.passed()
+            let sender = Sender(telephone)
+            let sending = Task { await sender.send() }
+            // The actor is free only when the request waits for its answer.
+            while await !sender.hasBegun { await Task.yield() }
+            telephone.rests(try SIPRest(of: silent, atMost: nil))
+            isFree.open()
+            let error = await sending.value
+            #expect(error?.code == .unavailable)
+            #expect(error?.message.contains("rests") == true, "\(String(describing: error))")
+        }
+        await group.close()
+    }
+
     private func send(_ text: String, from socket: Int32, to port: UInt16) -> Int {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -201,6 +230,24 @@ struct TelephoneTests {
     }
 }
 
+/// Sends one message. The actor is free while the message waits for its answer.
+private actor Sender {
+    private let telephone: SIPTelephone
+    private(set) var hasBegun = false
+
+    init(_ telephone: SIPTelephone) { self.telephone = telephone }
+
+    func send() async -> SharedCoreError? {
+        hasBegun = true
+        do throws(SharedCoreError) {
+            try await telephone.send("Tea?", to: "sip:bob@sc.test")
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
 /// A gate that opens once, and at which a thread or a task waits.
 private final class OneTimeGate: Sendable {
     private let state = Atomic(false)
@@ -210,6 +257,14 @@ private final class OneTimeGate: Sendable {
     /// Returns false if it was open before.
     @discardableResult
     func open() -> Bool { !state.exchange(true, ordering: .sequentiallyConsistent) }
+
+    func block() {
+        while !isOpen { usleep(1_000) }
+    }
+
+    func passed() async {
+        while !isOpen { await Task.yield() }
+    }
 }
 
 extension SIPDialog {
