@@ -18,12 +18,7 @@ enum CallProgram {
 
     static func send(_ command: CallCommand, to id: CallID, in directory: String) async throws {
         let group = try await Softphone.open(directory, as: .tool)
-        do {
-            try await Calls(group).send(command, to: id, within: .seconds(5))
-        } catch {
-            await group.close()
-            throw error
-        }
+        try await Calls(group).send(command, to: id, within: .seconds(5))
         await group.close()
     }
 

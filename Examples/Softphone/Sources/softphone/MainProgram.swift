@@ -33,24 +33,28 @@ enum MainProgram {
             reporting: { if case .activity = $0 { Softphone.say("waits for a call of another process") } },
             core: { telephone.makeCore() }
         ) { main in
-            try await withThrowingTaskGroup { tasks in
-                // Every message of the group, whichever process received it.
-                tasks.addTask {
-                    for try await taken in try await main.inbox.deliveries() {
-                        Softphone.show(taken.message)
-                        try await main.inbox.acknowledge(taken)
-                    }
-                }
-                tasks.addTask { for await _ in rests { try await sleep(main, telephone) } }
-                try await tasks.next()
-                tasks.cancelAll()
+            while try await showMessages(of: main.inbox, until: rests) { try await sleep(main, telephone) }
+        }
+    }
+
+    /// Shows every message of the group, whichever process received it. Returns true when the Main is to rest: its watch
+    /// would wake a process that rests.
+    private static func showMessages(of inbox: Inbox, until rests: AsyncStream<Void>) async throws -> Bool {
+        try await withThrowingTaskGroup { tasks in
+            tasks.addTask {
+                for try await taken in try await inbox.deliveries() { try await Softphone.show(taken, of: inbox) }
+                return false
             }
+            tasks.addTask { await rests.contains { _ in true } }
+            defer { tasks.cancelAll() }
+            return try await tasks.next() ?? false
         }
     }
 
     /// Rests until the core has work. The process of `softphone hold` owns meanwhile.
     private static func sleep(_ main: MainParticipant, _ telephone: SIPTelephone) async throws {
         while true {
+            try await Softphone.showAll(of: main.inbox)
             do throws(CoordinationError) {
                 try await main.rest()
                 break
@@ -84,6 +88,19 @@ enum MainProgram {
         } catch {
             Softphone.say("failed: \(error)")
         }
+    }
+}
+
+/// The process that owns for a Main that rests; a real system has `sharedcore serve` or `sharedcore-holder` in its place.
+enum HolderProgram {
+    static func run(in directory: String) async throws {
+        let group = try await Softphone.open(directory, as: .tool)
+        let holder = try HolderParticipant(of: group, options: Softphone.options)
+        try await holder.start()
+        Softphone.say("holds")
+        for await _ in Keyboard.lines() {}
+        await holder.stop()
+        await group.close()
     }
 }
 

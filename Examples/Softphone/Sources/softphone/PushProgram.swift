@@ -13,16 +13,17 @@ enum PushProgram {
         }
         let group = try await Softphone.open(directory, as: .executor)
         try await group.withExecutor(options: Softphone.options, core: { telephone.makeCore() }) { executor in
+            var failure: (any Error)?
             try await withThrowingTaskGroup { tasks in
-                tasks.addTask { for await _ in messages { try await showAll(executor) } }
-                defer { received.finish() }
-                var failure: (any Error)?
+                tasks.addTask { for await _ in messages { try await Softphone.showAll(of: executor.inbox) } }
                 do { try await show(callID, executor) } catch { failure = error }
                 await executor.finish()  // returns when a core that runs here has served its calls
-                // Also the messages of an Executor that was killed before it had shown them.
-                if await executor.coreStarts > 0 { try await showAll(executor) }
-                if let failure { throw failure }
+                received.finish()
+                try await tasks.waitForAll()  // no message is in hand when this process ends
             }
+            // Also the messages of an Executor that was killed before it had shown them.
+            if await executor.coreStarts > 0 { try await Softphone.showAll(of: executor.inbox) }
+            if let failure { throw failure }
         }
     }
 
@@ -30,20 +31,11 @@ enum PushProgram {
         let answer = try await executor.message(forCallID: callID, timeout: .seconds(20))
         switch answer.content {
         case .message(let taken):
-            Softphone.show(taken.message)
-            try await executor.acknowledge(taken)
+            try await Softphone.show(taken, of: executor.inbox)
         case .call(let call):
             Softphone.say("call: \(call.id) \(call.state) from \(call.from)")
         case .nothingToShow:
             Softphone.say("nothing to show")
-        }
-    }
-
-    /// Shows the messages that no process has in hand.
-    private static func showAll(_ executor: ExecutorParticipant) async throws {
-        while let taken = try await executor.inbox.take() {
-            Softphone.show(taken.message)
-            try await executor.acknowledge(taken)
         }
     }
 }

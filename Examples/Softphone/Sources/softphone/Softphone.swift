@@ -88,9 +88,16 @@ enum Softphone {
         return options
     }
 
-    /// Shows a message that this process has in hand.
-    static func show(_ message: InboxMessage) {
-        say("\(message.content.sender): \(message.content.text)")
+    /// Shows a message that this process has in hand, and acknowledges it, also in a task that is cancelled: a process that
+    /// ended in between would leave a message that was shown.
+    static func show(_ taken: TakenMessage, of inbox: Inbox) async throws {
+        say("\(taken.message.content.sender): \(taken.message.content.text)")
+        _ = try await Task { try await inbox.acknowledge(taken) }.value
+    }
+
+    /// Shows the messages that no process has in hand.
+    static func showAll(of inbox: Inbox) async throws {
+        while let taken = try await inbox.take() { try await show(taken, of: inbox) }
     }
 
     /// Prints a line at once, also where a pipe is read.

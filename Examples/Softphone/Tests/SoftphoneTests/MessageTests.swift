@@ -76,6 +76,57 @@ extension SoftphoneTests {
         #expect(texts.filter { shown($0) != 1 } == [])
     }
 
+    @Test("A Main that quits while it shows messages finishes the one in hand: the next Main does not show it again")
+    func quitWhileShowing() async throws {
+        let phone = try Phone("quits")
+        let texts = (1...400).map { "quit-\($0)-\(phone.user)" }
+        try await store(texts, in: phone)
+        var mains: [Running] = []
+        func shown() -> Int { phone.shown(": quit-", by: mains) }
+        // Each Main quits when it has shown a message, while it shows the next ones.
+        while shown() < texts.count {
+            let before = shown()
+            let main = try phone.main()
+            mains.append(main)
+            try #require(until { shown() > before }, "\(main.output)")
+            #expect(main.quit() == 0)
+        }
+        #expect(mains.count > 3, "each Main has shown too many messages before it quit")
+        #expect(texts.filter { phone.shown(": \($0)\n", by: mains) != 1 } == [])
+    }
+
+    @Test("C26: a Main that rests has no watch of the messages: it shows what another process stored when it wakes")
+    func storedAtRest() async throws {
+        let phone = try Phone("stored")
+        let holder = try Running(["hold", phone.directory], in: phone.directory, named: "holder")
+        try holder.says("holds")
+        let main = try phone.main()
+        try main.says("registered: 1 of 1")
+        main.type("rest")
+        try main.says("rests\n")
+        try await store(["meanwhile-\(phone.user)"], in: phone)
+        #expect(try FarEnd("message", to: phone.user, callID: "wakes").succeeds())
+        try main.says("hello wakes-1@bob")
+        try main.says(": meanwhile-\(phone.user)\n")
+        let lines = main.output.split(separator: "\n")
+        let awake = try #require(lines.firstIndex(of: "awake"), "\(main.output)")
+        #expect(lines[..<awake].allSatisfy { !$0.contains("meanwhile") }, "\(main.output)")
+        #expect(main.quit() == 0)
+        #expect(holder.quit() == 0)
+    }
+
+    /// Stores texts in the inbox, as a core of the group does. Their Call-IDs are the texts.
+    private func store(_ texts: [String], in phone: Phone) async throws {
+        let group = try await FileGroup.open(directory: phone.directory + "/group", as: SessionDescription(role: .tool))
+        let inbox = try Inbox(group)
+        for text in texts {
+            let id = try #require(CallID("\(text)@stored"))
+            try await inbox.store(
+                InboxMessage(callID: id, content: .text(from: "sip:bob@sc.test", to: "me", text: text)))
+        }
+        await group.close()
+    }
+
     @Test("The workers of the registrar wait for its database side by side: neither keeps the other one")
     func databaseIsLocked() throws {
         let phone = try Phone("locked")
@@ -93,7 +144,9 @@ extension SoftphoneTests {
         input.fileHandleForWriting.write(Data("PRAGMA busy_timeout=5000; BEGIN IMMEDIATE; SELECT 'locked';\n".utf8))
         var said = ""
         while !said.contains("locked") {
-            said += String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+            let data = output.fileHandleForReading.availableData
+            try #require(!data.isEmpty, "sqlite3 has ended: \(said)")
+            said += String(decoding: data, as: UTF8.self)
         }
         var answered: [String: ContinuousClock.Instant] = [:]
         let texts = ["locked-1-\(phone.user)", "locked-2-\(phone.user)"]
