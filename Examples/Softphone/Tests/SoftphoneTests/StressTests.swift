@@ -30,8 +30,7 @@ extension SoftphoneTests {
         #expect(texts.filter { shown.count(of: ": \($0)\n") != 1 } == [])
         #expect(try until { try Registrar.stored(for: phone.user) == 0 })
         #expect(try Registrar.contacts(of: phone.user).isEmpty)
-        witness.end()
-        #expect(witness.most.count <= 1, "\(witness.most)")
+        witness.endAndCheck()
         print("\(texts.count) messages, \(witness.registers.count / 2) registrations, \(phone.pushCount) pushes")
     }
 
@@ -70,8 +69,7 @@ extension SoftphoneTests {
         #expect(accepted.filter { phone.shown("received: \($0)@far\n", by: mains) > 1 } == [])
         #expect(try until { try Registrar.stored(for: phone.user) == 0 })
         #expect(last.quit() == 0)
-        witness.end()
-        #expect(witness.most.count <= 1, "\(witness.most)")
+        witness.endAndCheck()
         print("\(mains.count - 1) kills; shown twice: \(accepted.filter { shown($0) > 1 }.count) of \(accepted.count)")
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import Testing
 
 /// Watches what the registrar knows of one telephone: its contacts every 50 ms, and each of its REGISTER requests.
 final class Witness: Sendable {
@@ -17,6 +18,8 @@ final class Witness: Sendable {
         var seen: [Contact] = []
         var isOver = false
         var hasEnded = false
+        /// True if kamcmd ended before the watch.
+        var wasCut = false
     }
 
     private let user: String
@@ -38,7 +41,10 @@ final class Witness: Sendable {
             _ = Self.answer(from: read)  // its greeting
             while !state.withLock(\.isOver) {
                 write.write(Data("ul.lookup location \(user)@sc.test\n".utf8))
-                guard let answer = Self.answer(from: read) else { break }
+                guard let answer = Self.answer(from: read) else {
+                    state.withLock { $0.wasCut = true }
+                    break
+                }
                 note(Self.contacts(in: answer))
                 usleep(50_000)
             }
@@ -48,16 +54,24 @@ final class Witness: Sendable {
         }
     }
 
-    /// Ends the watch.
-    func end() {
-        state.withLock { $0.isOver = true }
-        _ = until(5) { state.withLock(\.hasEnded) }
+    /// Ends the watch, and checks that it has read the contacts, and at most one at any time.
+    func endAndCheck() {
+        end()
+        #expect(until(5) { state.withLock(\.hasEnded) }, "kamcmd of the witness has not ended")
+        #expect(dumps > 5, "the witness has read the contacts too rarely")
+        #expect(!wasCut, "kamcmd of the witness has ended too early")
+        #expect(!seen.isEmpty, "the witness has seen no contact")
+        #expect(most.count <= 1, "\(most)")
     }
+
+    /// Ends the watch, where the test has failed before its end.
+    func end() { state.withLock { $0.isOver = true } }
 
     /// How often the contacts were read.
     var dumps: Int { state.withLock(\.dumps) }
     /// The contacts of the dump with the most of them.
     var most: [Contact] { state.withLock(\.most) }
+    private var wasCut: Bool { state.withLock(\.wasCut) }
     var seen: [Contact] { state.withLock(\.seen) }
 
     /// The REGISTER requests of the telephone, as the registrar has logged them.
