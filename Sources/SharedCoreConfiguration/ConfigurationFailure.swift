@@ -56,7 +56,8 @@ extension ConfigurationFailure {
         let similar = Spelling.similar(to: name, among: keys)
         let list = "“sharedcore help settings” lists the keys."
         guard !similar.isEmpty else { return "; \(list)" }
-        return "; the most similar are \(similar.map { "“\($0)”" }.joined(separator: ", ")). \(list)"
+        return
+            "; the most similar \(similar.count == 1 ? "is" : "are") \(similar.map { "“\($0)”" }.joined(separator: ", ")). \(list)"
     }
 
     /// The beginnings of keys that have more of them below.

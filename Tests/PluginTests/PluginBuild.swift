@@ -17,7 +17,8 @@ struct PluginBuild: Sendable {
         let variants = [
             "faulty": [], "abi": ["-DABI=3", "-DNAME=\"abi\""], "notable": ["-DNO_TABLE"],
             "othername": ["-DNAME=\"another\""], "missing": ["-DMISSING", "-DNAME=\"missing\""],
-            "small": ["-DSIZE=8", "-DNAME=\"small\""], "key": ["-DKEY=\"a.b\"", "-DNAME=\"key\""],
+            "small": ["-DSIZE=8", "-DNAME=\"small\""], "count": ["-DCOUNT=SIZE_MAX", "-DNAME=\"count\""],
+            "key": ["-DKEY=\"a.b\"", "-DNAME=\"key\""],
             "default": ["-DDEFAULT=\"hunter2\"", "-DNAME=\"default\""],
         ]
         for (name, options) in variants { try await compile(faulty, as: name, options) }

@@ -39,7 +39,8 @@ struct PluginTests {
         arguments: [
             ("abi", SharedCoreError.Code.incompatible, "version 3"), ("notable", .incompatible, "no table"),
             ("othername", .unsupported, "its name is “another”"), ("missing", .unsupported, "a function is missing"),
-            ("small", .unsupported, "its size is 8"), ("key", .unsupported, "setting 0"),
+            ("small", .unsupported, "its size is 8"), ("count", .unsupported, "more than 64"),
+            ("key", .unsupported, "setting 0"),
             ("default", .unsupported, "setting 1 is secret and has a default"),
             ("text", .unsupported, "cannot be loaded"), ("nosymbol", .unsupported, "sharedcore_backend"),
         ])

@@ -69,7 +69,7 @@ struct PluginTable: Sendable {
         guard table.open != nil, table.append != nil, table.read != nil, table.wait != nil, table.interrupt != nil,
             table.compact != nil, table.close != nil
         else { throw wrong("a function is missing") }
-        guard table.setting_count <= 64, table.settings != nil || table.setting_count == 0 else {
+        guard (0...64).contains(table.setting_count), table.settings != nil || table.setting_count == 0 else {
             throw wrong("it has no settings, or more than 64")
         }
         var settings: [BackendPlugin.Setting] = []

@@ -470,8 +470,11 @@ struct PushMaildirTests {
             }
             try await ServingHost.serve(patient) { host in
                 try patient.deliver("1@x")
-                let postponed = try await host.until("postponed", of: "1@x")
-                #expect(postponed["failures"] == .number(0))
+                // An attempt fails where this machine is too busy for the budget.
+                try await eventually("an attempt that is postponed is no failure", timeout: TestTimeout.long) {
+                    let failures = try host.events("postponed").map { $0["failures"] }
+                    return zip([.number(0)] + failures, failures).contains { $0 == $1 }
+                }
                 #expect(try host.events("served").isEmpty)
             }
             try owner.send(.terminate)

@@ -18,6 +18,9 @@
 #ifndef SIZE
 #define SIZE sizeof(sb_backend)
 #endif
+#ifndef COUNT
+#define COUNT 2
+#endif
 #ifndef DEFAULT
 #define DEFAULT NULL
 #endif
@@ -147,7 +150,7 @@ static const sb_setting settings[] = {
 static const sb_promises promises = { sizeof promises, SB_DURABILITY_MEMORY, 0, 0 };
 
 static const sb_backend backend = {
-    ABI, SIZE, NAME, "0", &promises, settings, 2,
+    ABI, SIZE, NAME, "0", &promises, settings, COUNT,
     open_log, append, read_log, wait_log, interrupt, compact,
 #ifdef MISSING
     NULL,
