@@ -134,6 +134,25 @@ struct AwayLogTests {
         await group.close()
     }
 
+    @Test("S13: a log that refuses every record and shows no other makes the commit fail, which had no effect")
+    func refusingForever() async throws {
+        let isRefusing = Box(false)
+        let group = try await log.join { log in
+            log.append = { view, record, position throws(SharedCoreError) in
+                guard isRefusing.value else { return try await view.append(record, at: position) }
+                return false
+            }
+        }
+        isRefusing.update { $0 = true }
+        let code = try await withTimeout(TestTimeout.usual, "the commit ends") {
+            try await CoreAPITesting.code { _ = try await group.put("k", [1]) }
+        }
+        #expect(code == .unavailable)
+        isRefusing.update { $0 = false }
+        #expect(try await group.get("k") == nil)
+        await group.close()
+    }
+
     @Test("A log whose waits end at once is read after growing pauses")
     func restlessLog() async throws {
         let calls = CallTimes()

@@ -20,6 +20,7 @@ struct PluginBuild: Sendable {
             "small": ["-DSIZE=8", "-DNAME=\"small\""], "count": ["-DCOUNT=SIZE_MAX", "-DNAME=\"count\""],
             "key": ["-DKEY=\"a.b\"", "-DNAME=\"key\""],
             "default": ["-DDEFAULT=\"hunter2\"", "-DNAME=\"default\""],
+            "slow": ["-DSLOW=4", "-DNAME=\"slow\""],
         ]
         for (name, options) in variants { try await compile(faulty, as: name, options) }
         try await compile(Self.root + "/Examples/Plugins/directory.c", as: "directory", ["-O2"])

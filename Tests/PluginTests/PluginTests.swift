@@ -51,6 +51,18 @@ struct PluginTests {
         #expect(error?.location == "\(build.path)/libsharedcore-\(name).so")
     }
 
+    @Test("A plugin whose code does not return its table in time is refused, and other plugins are loaded meanwhile")
+    func slowTable() async throws {
+        let build = try await Self.build.value
+        let path = "\(build.path)/libsharedcore-slow.so"
+        let error = #expect(throws: SharedCoreError.self) {
+            try PluginTable.load(path, named: "slow", within: .milliseconds(50))
+        }
+        #expect(error?.code == .unavailable && error?.location == path)
+        _ = try build.copy().load()
+        #expect(try PluginTable.load(path, named: "slow").version == "0")
+    }
+
     @Test("A file or a directory that others may write is not loaded", arguments: [0o666, 0o602, 0o620])
     func writable(mode: UInt32) async throws {
         let build = try await Self.build.value
@@ -219,6 +231,22 @@ struct PluginTests {
         #expect(error?.code == .closed)
         waiting.cancel()
         _ = await waiting.result
+    }
+
+    @Test("An interrupt that does not return holds up neither its caller nor the end, and later calls say why they fail")
+    func interruptHangs() async throws {
+        let log = try await log(
+            fault: "interrupt-hang", bounds: PluginLog.Bounds(call: .milliseconds(500), close: .milliseconds(500)))
+        let began = SystemClock().now()
+        let waiting = Task { try await log.wait(after: 0) }
+        try await Task.sleep(for: .milliseconds(50))
+        waiting.cancel()
+        _ = await waiting.result
+        let late = await #expect(throws: SharedCoreError.self) { try await log.append([1], at: 0) }
+        #expect(late?.code == .unavailable && late?.message.contains("interrupt") == true, "\(String(describing: late))")
+        await log.close()
+        // The function returns 8 s after its begin.
+        #expect(began.duration(to: SystemClock().now()) < .seconds(6))
     }
 
     @Test("A wait that is cancelled ends at once, before and after it has begun", arguments: [0, 50])

@@ -15,6 +15,29 @@ extension LogOrder {
         case refused
     }
 
+    /// Appends in sequence that the log has refused, although it has no other record at the position.
+    struct Refusals {
+        /// The pauses before the last attempt are 21 s in all.
+        private static let pauseCount = 10
+
+        private var count = 0
+        private var delay = RetryDelay()
+
+        /// Pauses before the next attempt.
+        ///
+        /// - Throws: `unavailable` after the last attempt; `cancelled`, as soon as the task is.
+        mutating func pause(at location: String) async throws(SharedCoreError) {
+            guard count < Self.pauseCount else {
+                throw SharedCoreError(
+                    .unavailable,
+                    "The log has refused a record \(count + 1) times, and shows no other one at the position.",
+                    at: location)
+            }
+            count += 1
+            try await LogOrder.pause(delay.next())
+        }
+    }
+
     /// The number of bytes of records after a snapshot at which even a small snapshot is replaced.
     private static let compactionByteCount = 1 << 20
 

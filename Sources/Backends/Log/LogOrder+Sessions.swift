@@ -11,7 +11,7 @@ extension LogOrder {
     /// - Throws: `incompatible` when a participant with another boot id lives.
     func begin() async throws(SharedCoreError) {
         let bootID = options.clock.bootID
-        var delay = RetryDelay()
+        var refusals = Refusals()
         while true {
             try await catchUp()
             let (effect, place) = progress.withLock { progress in
@@ -23,8 +23,8 @@ extension LogOrder {
             }
             switch try await append(effect, at: place) {
             case .appended: return
-            case .overtaken: continue
-            case .refused: try await Self.pause(delay.next())
+            case .overtaken: refusals = Refusals()
+            case .refused: try await refusals.pause(at: options.backend)
             }
         }
     }

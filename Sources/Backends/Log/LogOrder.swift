@@ -170,7 +170,7 @@ final class LogOrder: Sendable {
         defer { line.leave() }
         // An append at the log's end proves that the replica was current. Any other answer needs a read first.
         var isCurrent = false
-        var delay = RetryDelay()
+        var refusals = Refusals()
         while true {
             try check()
             let (effect, outcome, place): (Effect, RequestOutcome?, LogPlace)
@@ -196,8 +196,8 @@ final class LogOrder: Sendable {
             case .appended:
                 if let outcome { return outcome }
                 isCurrent = true
-            case .overtaken: delay = RetryDelay()
-            case .refused: try await Self.pause(delay.next())
+            case .overtaken: refusals = Refusals()
+            case .refused: try await refusals.pause(at: options.backend)
             }
         }
     }

@@ -41,7 +41,8 @@ public protocol SharedLog: Sendable {
     ///   - record: Its bytes. The largest is some KiB longer than the largest transaction.
     ///   - position: The position for the record.
     /// - Returns: False if nothing was appended because of another record at the position or a concurrent append. If a
-    ///   read shows no record there, the group pauses before it appends again.
+    ///   read shows no record there, the group pauses before it appends again. After ten pauses, 21 s in all, the call
+    ///   of the application fails with `unavailable`.
     /// - Throws: `outcomeUnknown`, `unavailable` and `system` if it is not known whether the record was appended. The
     ///   group then reads the position. If there is no record, the group appends the same one once more. If that fails
     ///   as well, the application gets `outcomeUnknown`. With any other code, such as `storageFull`, nothing was

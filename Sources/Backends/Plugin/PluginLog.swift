@@ -4,8 +4,8 @@ internal import LogBackend
 internal import Platform
 internal import Synchronization
 
-/// A log that a plugin keeps. Its functions block, so they run on two threads: the calls in sequence on the first, and
-/// the waits on the second.
+/// A log that a plugin keeps. Its functions block, so they run on two threads: the waits on the second, and all other
+/// calls in sequence on the first.
 final class PluginLog: SharedLog {
     /// The bounds of calls into a plugin.
     struct Bounds: Sendable {
@@ -19,6 +19,8 @@ final class PluginLog: SharedLog {
 
     private struct State {
         var isClosed = false
+        /// True after the plugin's handle was closed.
+        var isOver = false
         /// The plugin's function that is running now; nil if none is.
         var running: Running?
         var lastNumber: UInt64 = 0
@@ -43,9 +45,6 @@ final class PluginLog: SharedLog {
     private let calls = SerialThread(name: "sc-plugin")
     private let waits = SerialThread(name: "sc-plugin-wait")
     private let state = Mutex(State())
-    /// True after the plugin's handle was closed. The lock is held during each call of the plugin's `interrupt`, so
-    /// that the handle is not closed meanwhile.
-    private let isOver = Mutex(false)
 
     private init(_ table: PluginTable, handle: UInt, promises: PluginPromises, secrets: [String], bounds: Bounds) {
         self.table = table
@@ -181,7 +180,7 @@ final class PluginLog: SharedLog {
         // stays open.
         waits.submit { [self] in
             calls.submit { [self] in
-                isOver.withLock { $0 = true }
+                state.withLock { $0.isOver = true }
                 table.functions.close(log)
                 closed.open()
             }
@@ -196,18 +195,23 @@ final class PluginLog: SharedLog {
 
     // MARK: - Calls
 
+    /// Ends the running wait, behind the running call. Does not wait for the plugin.
     private func interrupt() {
-        isOver.withLock { isOver in
-            if !isOver { table.functions.interrupt(log) }
+        Task { () async throws(SharedCoreError) in
+            try await run("interrupt", whenLate: .unavailable, whileOpen: false) { table, log in
+                table.functions.interrupt(log)
+            }
         }
     }
 
     /// Runs a function of the plugin, and abandons it if it does not return.
+    ///
+    /// - Parameter whileOpen: False for a function that is also called while the log is being closed.
     private func run<Value: Sendable>(
-        _ name: String, whenLate code: SharedCoreError.Code,
+        _ name: String, whenLate code: SharedCoreError.Code, whileOpen: Bool = true,
         _ body: @escaping @Sendable (PluginTable, OpaquePointer?) throws(SharedCoreError) -> Value
     ) async throws(SharedCoreError) -> Value {
-        let (running, isClosed) = state.withLock { ($0.running, $0.isClosed) }
+        let (running, isClosed) = state.withLock { ($0.running, whileOpen ? $0.isClosed : $0.isOver) }
         if isClosed { throw .closed(table.path) }
         if let running, running.isLate {
             throw SharedCoreError(
@@ -221,22 +225,21 @@ final class PluginLog: SharedLog {
         }
         let timer = Task { [self] in
             try await SystemClock().sleep(for: bounds.call)
-            let isRunning = state.withLock { state in
-                guard state.running?.number == number else { return false }
-                state.running?.isLate = true
-                return true
+            let (isRunning, late) = state.withLock { state in
+                let isRunning = state.running?.number == number
+                if isRunning { state.running?.isLate = true }
+                return (isRunning, state.running?.name ?? name)
             }
             // If the function has not begun, it will not be called.
             answer.fulfil(
-                .failure(Self.late(name, after: bounds.call, isRunning ? code : .unavailable, at: table.path)))
+                .failure(Self.late(late, after: bounds.call, isRunning ? code : .unavailable, at: table.path)))
         }
         defer { timer.cancel() }
         calls.submit { [self] in
             let isWanted = state.withLock { state in
-                guard !state.isClosed, answer.whileOpen({ state.running = Running(number: number, name: name) }) else {
-                    return false
-                }
-                return true
+                let isClosed = whileOpen ? state.isClosed : state.isOver
+                return !isClosed
+                    && answer.whileOpen { state.running = Running(number: number, name: name) }
             }
             guard isWanted else {
                 answer.fulfil(.failure(.closed(table.path)))

@@ -20,24 +20,39 @@ struct PluginTable: Sendable {
     /// The tables by the paths of their files.
     private static let loaded = Mutex<[String: PluginTable]>([:])
 
-    /// Loads a file whose path was checked. A path is loaded once in a process.
+    /// Loads a file whose path was checked. A path is loaded once in a process. Blocks for at most `bound`.
     ///
-    /// - Throws: `incompatible`, `unsupported`.
-    static func load(_ path: String, named name: String) throws(SharedCoreError) -> PluginTable {
-        try loaded.withLock { loaded throws(SharedCoreError) in
-            if let table = loaded[path] { return table }
-            let symbol: Symbol
-            do throws(SharedCoreError) {
-                symbol = try DynamicLibrary(
-                    named: path, remedy: "is it built for this system, and is all there that it needs"
-                ).function(Self.symbol)
-            } catch {
-                throw SharedCoreError(.unsupported, error.message, at: path, cause: error.cause)
+    /// - Throws: `incompatible`, `unsupported`; `unavailable` if the plugin's code does not return in time.
+    static func load(
+        _ path: String, named name: String, within bound: Duration = .seconds(10)
+    ) throws(SharedCoreError) -> PluginTable {
+        if let table = loaded.withLock({ $0[path] }) { return table }
+        let result: Result<PluginTable, SharedCoreError>?
+        do throws(SystemCallError) {
+            result = try OwnedThread.run("sc-plugin-load", within: bound) {
+                Result { () throws(SharedCoreError) in try PluginTable(loading: path, named: name) }
             }
-            let table = try PluginTable(symbol, named: name, at: path)
-            loaded[path] = table
-            return table
+        } catch {
+            throw SharedCoreError(error)
         }
+        guard let result else {
+            throw SharedCoreError(.unavailable, "The plugin has not returned its table within \(bound).", at: path)
+        }
+        let table = try result.get()
+        loaded.withLock { $0[path] = table }
+        return table
+    }
+
+    private init(loading path: String, named name: String) throws(SharedCoreError) {
+        let symbol: Symbol
+        do throws(SharedCoreError) {
+            symbol = try DynamicLibrary(
+                named: path, remedy: "is it built for this system, and is all there that it needs"
+            ).function(Self.symbol)
+        } catch {
+            throw SharedCoreError(.unsupported, error.message, at: path, cause: error.cause)
+        }
+        try self.init(symbol, named: name, at: path)
     }
 
     /// Reads the table. Only its pointers are trusted; everything else is checked against the header.

@@ -3,7 +3,7 @@
 
    Strings are UTF-8 and end with a NUL. What the host passes to a function is valid until the function returns.
 
-   Functions of one handle are called one after another, wait and interrupt excepted, but not always on the same thread. The threads
+   Functions of one handle are called one after another, wait excepted, but not always on the same thread. The threads
    have a stack of 512 KiB. open, append, read, wait and compact run with all signals blocked except those of faults: a write to a
    closed socket is an error (EPIPE) and no SIGPIPE, and no call ends with EINTR. Descriptors must have FD_CLOEXEC. A child that was
    forked must not use a handle. */
@@ -136,7 +136,7 @@ typedef struct {
        then calls it again. Runs beside the other functions of the handle; there is at most one at a time. */
     int32_t (*wait)(sb_log *log, uint64_t position, int64_t timeout, sb_error *error);
 
-    /* Ends the wait that runs, or the next one. Any thread, also while another function runs. Returns at once, and raises no signal. */
+    /* Ends the wait that runs, or the next one. Also called while wait runs. Returns at once, and raises no signal. */
     void (*interrupt)(sb_log *log);
 
     /* Replaces the records before a position, and the former snapshot, by a snapshot, in one atomic step. Does nothing where a

@@ -74,17 +74,27 @@ package enum OwnedThread {
         _ name: String, beginning: @escaping @Sendable () throws(SystemCallError) -> Value,
         then: @escaping @Sendable (Value) -> Void
     ) throws(SystemCallError) -> Value {
-        let begun = try Begun<Value>()
+        let begun = try Begun<Result<Value, SystemCallError>>()
         try start(name) {
             let result = Result { () throws(SystemCallError) in try beginning() }
-            begun.result.withLock { $0 = result }
-            begun.event.raise()
+            begun.set(result)
             if case .success(let value) = result { then(value) }
         }
         while true {
-            _ = Poll.wait(for: [begun.event.descriptor], timeout: nil)
-            if let result = begun.result.withLock({ $0 }) { return try result.get() }
+            if let result = begun.wait(until: nil) { return try result.get() }
         }
+    }
+
+    /// Runs `body` on a thread of its own. Blocks for at most `bound`.
+    ///
+    /// - Returns: The result; nil if `body` has not returned in time. It then keeps its thread.
+    /// - Throws: As ``start(_:stackByteCount:_:)``.
+    package static func run<Value: Sendable>(
+        _ name: String, within bound: Duration, _ body: @escaping @Sendable () -> Value
+    ) throws(SystemCallError) -> Value? {
+        let begun = try Begun<Value>()
+        try start(name) { begun.set(body()) }
+        return begun.wait(until: .now.advanced(by: bound))
     }
 
     /// Runs `body` on the calling thread with the signals blocked that an owned thread does not take. A SIGPIPE that `body`
@@ -117,12 +127,28 @@ package enum OwnedThread {
         sched_yield()
     }
 
+    /// A value of one thread for which another waits.
     private final class Begun<Value: Sendable>: Sendable {
-        let event: EventCounter
-        let result = Mutex<Result<Value, SystemCallError>?>(nil)
+        private let event: EventCounter
+        private let value = Mutex<Value?>(nil)
 
         init() throws(SystemCallError) {
             event = try EventCounter()
+        }
+
+        func set(_ value: Value) {
+            self.value.withLock { $0 = value }
+            event.raise()
+        }
+
+        /// Blocks until there is a value, or until the deadline; without a deadline, also until a signal.
+        func wait(until deadline: ContinuousClock.Instant?) -> Value? {
+            if let deadline {
+                _ = Poll.wait(for: [event.descriptor], until: deadline)
+            } else {
+                _ = Poll.wait(for: [event.descriptor], timeout: nil)
+            }
+            return value.withLock { $0 }
         }
     }
 

@@ -126,6 +126,7 @@ static int32_t wait_log(sb_log *log, uint64_t position, int64_t timeout, sb_erro
 }
 
 static void interrupt(sb_log *log) {
+    if (has(log, "interrupt-hang")) sleep(8);
     pthread_mutex_lock(&mutex);
     log->is_interrupted = 1;
     pthread_cond_broadcast(&changed);
@@ -162,6 +163,9 @@ static const sb_backend backend = {
 const sb_backend *sharedcore_backend(uint32_t abi) {
 #ifdef NO_TABLE
     abi = 0;
+#endif
+#ifdef SLOW
+    sleep(SLOW);
 #endif
     return abi == SB_ABI ? &backend : NULL;
 }
