@@ -17,7 +17,7 @@ extension SettingKind where Value == String {
     /// The bundled backends, including those that this build does not have.
     package static let bundledBackends = ["memory", "file", "zmq", "etcd"]
 
-    /// A bundled backend, or the name of a plugin. Whether such a plugin exists is not checked here.
+    /// A bundled backend, or the name of a plugin. Such a plugin may be absent: it is not checked here.
     package static let backend = SettingKind(
         name: bundledBackends.joined(separator: ", ") + " or a plugin",
         expectation: bundledBackends.alternatives + ", or the name of a plugin", choices: bundledBackends,

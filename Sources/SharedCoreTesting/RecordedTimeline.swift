@@ -82,7 +82,7 @@ extension SimulatedGroup {
 
 /// A timeline does not match a test's expectation.
 public struct TimelineMismatch: Error, CustomStringConvertible {
-    /// What does not match: a missing entry, an unexpected one, dropped entries, or broken rules.
+    /// The difference: a missing entry, an unexpected one, dropped entries, or broken rules.
     public let problem: String
     /// The timeline in sentences.
     public let timeline: String

@@ -91,7 +91,7 @@ struct PeerInCTests {
 /// The program, built with the address sanitizer and without, once against the library beside the tests, or the one of `SHAREDCORE_C_LIBRARY`.
 private enum PeerInC {
     static let given = getenv("SHAREDCORE_C_LIBRARY").map { String(cString: $0) }
-    /// What the name of the library ends with.
+    /// The end of the library's name.
     static var suffix: String { given == nil ? "" : ".0" }
     private static let directory = Result { try TemporaryDirectory() }
     static var library: String { get throws { try given ?? OwnProgram.sibling("libsharedcore-c.so") } }
@@ -101,7 +101,7 @@ private enum PeerInC {
     /// Shows what it links: the sanitizer brings libraries of its own.
     static let plain = Task { try await build("peer", "") }
 
-    /// What the name of a report begins with.
+    /// The beginning of a report's name.
     static let reportName = "sanitizer-report"
 
     /// The options of the sanitizer of a peer: reports go into a file, and signals are left to the library.

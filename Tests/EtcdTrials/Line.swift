@@ -31,7 +31,7 @@
             var isBroken = false
             var isOver = false
 
-            /// Returns the present state of the line. That connections are to end is returned once.
+            /// Returns the present state of the line. The order to end connections is returned once.
             mutating func takeWord() -> State {
                 defer { isBroken = false }
                 return self
@@ -102,7 +102,7 @@
             var pairs: [Pair] = []
             var buffer = [UInt8](repeating: 0, count: 64 << 10)
             while let state = line()?.state.withLock({ $0 }), !state.isOver {
-                // A client whose bytes are not read is not polled, or its end would be reported again and again.
+                // A client with bytes that are not read is not polled, or its end would be reported again and again.
                 let clients = pairs.map { state.mode == .deaf ? -1 : $0.client.descriptor }
                 let ready = Poll.wait(
                     for: [wake.descriptor, listener.descriptor] + clients + pairs.map(\.member.descriptor),

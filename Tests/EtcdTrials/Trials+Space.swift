@@ -24,7 +24,7 @@
                 }
                 return all
             }
-            // An entry whose time is over cannot be removed now.
+            // An entry past its time cannot be removed now.
             try await eventually("the brief entry is not told any more", timeout: .seconds(30)) {
                 try await group.get("brief", consistency: .causal) == nil
             }

@@ -118,7 +118,7 @@ struct FileSystemTests {
             #expect(kind.isRemote == isRemote && kind.description == type)
             #expect(!kind.keepsReservedSpace && !kind.reportsWrites)
         }
-        // Where the table cannot be read, the answer is as before.
+        // If the table cannot be read, the answer is as before.
         #expect(!FileSystemKind(rawValue: 0x6573_5546).isRemote)
         let refusal = SharedCoreError.remote(
             FileSystemKind(rawValue: 0x6573_5546, mountType: "virtiofs"), at: "/shared")

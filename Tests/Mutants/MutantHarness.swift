@@ -65,7 +65,7 @@ private struct MutantTestGroup: ConformanceGroup {
     }
 }
 
-/// What handles had been told when their news began to be late, for damages that go on from there.
+/// The updates that handles had been told when their news began to be late, for damages that go on from there.
 struct LateUpdates: Sendable {
     /// The content that the handle had been told.
     let told: Snapshot

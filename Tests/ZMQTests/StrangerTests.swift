@@ -152,7 +152,7 @@ extension ZMQTests {
             hub.process.signal(.kill)
         }
 
-        /// The number of connections whose refusal the hub's reports count: one each, and those that were not reported.
+        /// The number of refused connections that the hub's reports count: one each, and those that were not reported.
         private static func refusalCount(in hub: HubChild) -> Int {
             hub.process.lines.dropFirst().reduce(0) { sum, line in
                 sum + 1 + (line.firstMatch(of: /(\d+) other connections were refused/).flatMap { Int($0.1) } ?? 0)

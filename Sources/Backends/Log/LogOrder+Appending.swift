@@ -145,7 +145,7 @@ extension LogOrder {
 }
 
 extension SharedCoreError {
-    /// Returns the error of a commit whose outcome cannot be determined.
+    /// Returns the error of a commit with an outcome that cannot be determined.
     fileprivate static func unknownOutcome(_ cause: SharedCoreError) -> SharedCoreError {
         SharedCoreError(
             .outcomeUnknown, "The log did not answer an append, and a read does not show whether it has the record.",

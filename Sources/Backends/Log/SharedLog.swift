@@ -1,7 +1,7 @@
 public import CoreAPI
 public import Platform
 
-/// A log to which the participants of a group append. An author who implements it gets a complete backend.
+/// A log to which the participants of a group append. An implementation of it is enough for a complete backend.
 ///
 /// Every participant opens its own handle of the log and passes it to ``ReplicatedGroup/open(log:as:options:)``. The
 /// group writes and reads the records, and provides transactions, watches, notifications, sessions and lifetimes. A

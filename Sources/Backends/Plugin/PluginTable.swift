@@ -20,7 +20,7 @@ struct PluginTable: Sendable {
     /// The tables by the paths of their files.
     private static let loaded = Mutex<[String: PluginTable]>([:])
 
-    /// Loads a file whose path was checked. A path is loaded once in a process. Blocks for at most `bound`.
+    /// Loads a file at a path that was checked. A path is loaded once in a process. Blocks for at most `bound`.
     ///
     /// - Throws: `incompatible`, `unsupported`; `unavailable` if the plugin's code does not return in time.
     static func load(

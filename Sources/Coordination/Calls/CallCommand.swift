@@ -149,7 +149,7 @@ extension CallKey {
         return String(key.text.dropLast(suffix.utf8.count))
     }
 
-    /// Returns the progress entries whose commands no longer exist because their senders have ended.
+    /// Returns the progress entries without a command, because its sender has ended.
     static func leftovers(among keys: some Sequence<Key>) -> [Key] {
         let commands = Set(keys.map(\.text))
         return keys.filter { key in command(ofProgress: key).map { !commands.contains($0) } ?? false }

@@ -180,7 +180,7 @@ extension OwnershipView {
 
 /// A participant's wait for a Main that it has woken, in its own running time.
 package struct WakeWait: Hashable, Sendable {
-    /// The rest whose end is awaited.
+    /// The rest that this wait is for.
     package let rest: Revision
     package var waitingTime: RunningTime
     /// The waiting time at which the wake was repeated; nil if it was not repeated.

@@ -112,7 +112,7 @@ struct CommandContext: Sendable {
         }
     }
 
-    /// Refuses a group whose hub does not run.
+    /// Refuses a group if its hub does not run.
     private func requireHub() throws {
         guard try isWithoutHub else { return }
         throw CommandFailure(

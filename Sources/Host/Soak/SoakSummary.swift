@@ -53,7 +53,7 @@ struct SoakCount: Hashable, Sendable, CustomStringConvertible {
     var pushes = 0
     /// The number of messages that were sent, each with its own call-id.
     var messages = 0
-    /// The number of call-ids whose text was shown.
+    /// The number of call-ids with a text that was shown.
     var delivered = 0
     /// Messages that were shown again although the process that showed them had ended well.
     var duplicates = 0
@@ -74,7 +74,7 @@ struct SoakCount: Hashable, Sendable, CustomStringConvertible {
     var mains = 0
     var rounds = 0
 
-    /// The number of call-ids whose text no process showed.
+    /// The number of call-ids with a text that no process showed.
     var lost: Int { messages - delivered }
 
     var description: String {

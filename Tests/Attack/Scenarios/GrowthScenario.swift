@@ -42,7 +42,7 @@ enum GrowthScenario {
     private static func grow(_ attempt: Attempt, count: Int, _ way: Way) async throws {
         let disk = try await SmallDisk(.tmpfs, mebibytes: 512, for: attempt)
         let most = Mutex(0)
-        // What the files had when the most was used.
+        // The sizes of the files when the most was used.
         let contents = Mutex("")
         let sampler = Task {
             while !Task.isCancelled {

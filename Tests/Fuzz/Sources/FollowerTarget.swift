@@ -9,7 +9,7 @@ internal import StoreEngine
 enum FollowerTarget {
     static let shape = LengthShape(prefixByteCount: 0)
 
-    /// What the writer does next. The rest of the part is its argument.
+    /// The next act of the writer. The rest of the part is its argument.
     enum Step: UInt8 {
         /// Appends an effect with the next revision; other bytes are appended as they are.
         case effect

@@ -2,7 +2,7 @@ internal import Coordination
 internal import ExecutorRun
 internal import ProgramOutput
 
-/// What a process writes to the socket for pushes. The first byte of an input says in what pieces it arrives.
+/// The bytes that a process writes to the socket for pushes. The first byte of an input says in what pieces it arrives.
 enum PushTarget {
     private static let maximumByteCount = 1 << 10
 

@@ -7,7 +7,7 @@ internal import WormholeFormat
 
 /// The readers of single messages.
 enum WireTargets {
-    /// What a hub reads of its clients.
+    /// The messages that a hub reads from its clients.
     static func request(_ bytes: [UInt8]) {
         requireStable(bytes, { try Request($0) }, { try $0.bytes() })
         _ = Request.needsPeer(bytes)
@@ -15,7 +15,7 @@ enum WireTargets {
         if let request = try? Request(bytes) { require(request.number == number, "a request has two numbers") }
     }
 
-    /// What a client reads of its hub: answers with their records, and the stream.
+    /// The messages that a client reads from its hub: answers with their records, and the stream.
     static func reply(_ bytes: [UInt8]) {
         requireStable(bytes, { try Reply($0) }, { $0.bytes() })
         requireStable(bytes, { try StreamMessage($0) }, { $0.bytes })
@@ -63,7 +63,7 @@ enum WireTargets {
         require(envelope.bytes == bytes, "an envelope has two forms")
     }
 
-    /// What a keeper and its clients read, and the arguments of a keeper.
+    /// The messages that a keeper and its clients read, and the arguments of a keeper.
     static func keeper(_ bytes: [UInt8]) {
         requireStable(bytes, { try KeeperRequest($0) }, { Array($0.text.utf8) })
         if let message = KeeperMessage(bytes) {

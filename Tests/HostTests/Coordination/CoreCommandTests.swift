@@ -97,7 +97,7 @@ struct CoreCommandTests {
         let call = #"beginCall {"callID":"a","direction":"outgoing","from":"ann","to":"bob","state":"answered"}"#
         try await using(backend, "ask", call) { program, script in
             let ended = try await program.running(["main", "--json"]) { running in
-                // That it owns, and the call.
+                // One for its ownership, and one for the call.
                 try await running.untilOutput(has: 2)
                 try running.send(.terminate)
             }

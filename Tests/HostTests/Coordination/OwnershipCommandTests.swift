@@ -227,7 +227,7 @@ struct OwnershipCommandTests {
         #expect(try await program.run("check").status == 0)
     }
 
-    /// Calls `body` with a program whose hub listens to a port, with leases of 3 s.
+    /// Calls `body` with a program that has a hub at a port, with leases of 3 s.
     private func withLeases(_ body: @escaping @Sendable (HostProgram) async throws -> Void) async throws {
         try await HostProgram.using("zmq") { original in
             var changed = original

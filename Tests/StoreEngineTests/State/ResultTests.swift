@@ -78,7 +78,7 @@ struct ResultTests {
         let payloads = try state.fingerprint()
         #expect(payloads.allSatisfy { $0.count <= JournalChain.maximumPayloadByteCount })
         #expect(payloads.reduce(0) { $0 + $1.count } < 8 << 20)
-        // The last result is returned again, and no request whose result was dropped is applied.
+        // The last result is returned again, and no request with a dropped result is applied.
         let again = Transaction(guards: [.absent("k")], operations: [.delete("k")], requestNumber: 64)
         let repeated = try run(again, of: session, in: &state).0
         #expect(repeated == last)

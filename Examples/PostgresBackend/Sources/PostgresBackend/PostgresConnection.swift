@@ -16,7 +16,7 @@ final class PostgresConnection {
     private static let timeout = Duration.seconds(8)
     /// How long one answer may take, such as that with a large snapshot.
     private static let answerTimeout = Duration.seconds(120)
-    /// What libpq says of a server that cannot be reached. The rest of such a message may have a part of a password in it, where libpq
+    /// The words of libpq for a server that cannot be reached. The rest of such a message may have a part of a password in it, where libpq
     /// took it for the host or the port.
     private static let phrases = [
         "Connection refused", "No such file or directory", "Permission denied", "could not translate host name",

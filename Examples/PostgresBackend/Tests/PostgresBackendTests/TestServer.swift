@@ -127,7 +127,7 @@ enum BuiltProgram {
         return (process.terminationStatus, output.wait())
     }
 
-    /// What a program has printed until now.
+    /// The text that a program has printed until now.
     final class Output: @unchecked Sendable {
         // All access is under the lock.
         private var bytes = Data()

@@ -5,7 +5,7 @@ import Testing
 ///
 /// T and a number is a row of the table of connectivity in the guide of background life.
 extension SoftphoneTests {
-    /// Runs a telephone beside a witness, who must have seen at most one contact of it at any time.
+    /// Runs a telephone beside a witness, which must have seen at most one contact of it at any time.
     private func witnessed(_ phone: Phone, _ body: (Witness) throws -> Void) throws {
         let witness = try Witness(of: phone)
         defer { witness.end() }
@@ -69,7 +69,7 @@ extension SoftphoneTests {
             try #require(until { far.count(of: "SIP/2.0 487") == 1 }, "\(far.log.map(\.line))")
             let executor = try phone.push(far.id)
             try executor.says("registered: 1 of 1")
-            // What the registrar keeps for the telephone has come before a message that is sent now.
+            // A message that is sent now comes behind those that the registrar keeps for the telephone.
             far.message("after-\(phone.user)")
             try executor.says(": after-\(phone.user)\n")
             #expect(executor.wait() != 0, "its call does not come")

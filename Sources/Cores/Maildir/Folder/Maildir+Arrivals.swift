@@ -5,7 +5,7 @@ extension Maildir {
     struct Arrivals: Sendable {
         /// Regular files, by their names, which begin with the time of delivery where a mail transfer agent made them.
         var messages: [FileName] = []
-        /// Other files and directories whose names could be those of messages.
+        /// Other files and directories with names that could be those of messages.
         var others: [FileName] = []
         /// True if there are more messages than these.
         var isPartial = false
