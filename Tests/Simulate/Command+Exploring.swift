@@ -2,13 +2,11 @@ internal import Simulation
 
 extension Command {
     /// Explores all states of the groups with no more states than the limit. Returns false if a rule was broken.
-    func explore() -> Bool {
+    func explore() async -> Bool {
         var isWell = true
-        for setting in settings {
-            let start = ContinuousClock.now
-            let report = Exploration(setting, damagedBy: mutant, limit: states).run()
+        for (setting, (report, time)) in zip(settings, await reports()) {
             let extent = report.isComplete ? "all \(report.stateCount)" : "only \(report.stateCount)"
-            let seconds = start.duration(to: .now).components.seconds
+            let seconds = time.components.seconds
             print("\(setting.name): \(extent) states, \(report.actionCount) steps, \(seconds) s")
             if let violation = report.violation {
                 isWell = false
@@ -17,6 +15,28 @@ extension Command {
             }
         }
         return isWell
+    }
+
+    /// Explores the settings on all workers. Returns the reports in the order of the settings, with the time of each.
+    private func reports() async -> [(Exploration.Report, Duration)] {
+        let next = Counter(0)
+        return await withTaskGroup(of: [(Int, Exploration.Report, Duration)].self) { group in
+            for _ in 0..<workers {
+                group.addTask {
+                    var done: [(Int, Exploration.Report, Duration)] = []
+                    while true {
+                        let index = Int(next.take(1))
+                        guard index < settings.count else { return done }
+                        let start = ContinuousClock.now
+                        let report = Exploration(settings[index], damagedBy: mutant, limit: states).run()
+                        done.append((index, report, start.duration(to: .now)))
+                    }
+                }
+            }
+            var all: [(Int, Exploration.Report, Duration)] = []
+            for await part in group { all += part }
+            return all.sorted { $0.0 < $1.0 }.map { ($0.1, $0.2) }
+        }
     }
 
     /// Explores the states of each mutant until one breaks a rule. Returns true if all mutants were caught.

@@ -68,7 +68,7 @@ struct Command {
     /// never taken.
     func run() async -> Bool {
         if let seed { return tell(seed) }
-        if explores { return triesMutants ? exploreMutants() : explore() }
+        if explores { return triesMutants ? exploreMutants() : await explore() }
         if triesMutants { return await tryMutants() }
         let report = await campaign(schedules ?? 100_000)
         if listsTransitions {
@@ -144,8 +144,13 @@ extension Command {
     func tryMutants() async -> Bool {
         var survivors = 0
         for mutant in mutant.map({ [$0] }) ?? Mutant.every {
-            let limit = schedules ?? 100_000
-            let report = Campaign(seeds: first..<first + limit, damagedBy: mutant, waitingTime: 1).run()
+            var report = Campaign.Report()
+            if let seed = Mutant.seedsFound[mutant.name] {
+                report = Campaign(seeds: seed..<seed + 1, damagedBy: mutant, waitingTime: 1).run()
+            }
+            if report.failures.isEmpty {
+                report.add(await campaign(schedules ?? 100_000, damagedBy: mutant, waitingTime: 1))
+            }
             if let failure = report.failures.first {
                 print("caught after \(report.schedules) schedules: \(mutant.name) (\(failure.violation))")
             } else {
@@ -175,6 +180,8 @@ extension Command {
                         let seeds = start..<min(start + part, end)
                         sum.add(Campaign(seeds: seeds, damagedBy: mutant, waitingTime: waitingTime).run())
                     }
+                    // Nothing is left to the other workers.
+                    _ = next.take(schedules)
                     return sum
                 }
             }

@@ -3,7 +3,7 @@ internal import CoreAPI
 /// Explores every state that a small group can reach, with all events in every order.
 package struct Exploration {
     /// The outcome of an exploration.
-    package struct Report {
+    package struct Report: Sendable {
         /// The number of different states.
         package var stateCount = 0
         /// The number of actions possible in these states.
