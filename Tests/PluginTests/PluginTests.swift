@@ -233,7 +233,7 @@ struct PluginTests {
         _ = await waiting.result
     }
 
-    @Test("An interrupt that does not return holds up neither its caller nor the end, and later calls say why they fail")
+    @Test("An interrupt that does not return delays neither its caller nor the end, and later calls name it")
     func interruptHangs() async throws {
         let log = try await log(
             fault: "interrupt-hang", bounds: PluginLog.Bounds(call: .milliseconds(500), close: .milliseconds(500)))
@@ -243,7 +243,7 @@ struct PluginTests {
         waiting.cancel()
         _ = await waiting.result
         let late = await #expect(throws: SharedCoreError.self) { try await log.append([1], at: 0) }
-        #expect(late?.code == .unavailable && late?.message.contains("interrupt") == true, "\(String(describing: late))")
+        #expect(late?.code == .unavailable && late?.message.contains("interrupt") == true)
         await log.close()
         // The function returns 8 s after its begin.
         #expect(began.duration(to: SystemClock().now()) < .seconds(6))
