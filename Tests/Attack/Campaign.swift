@@ -151,8 +151,8 @@ struct Campaign {
         return isFailed
     }
 
-    /// Runs cases, as many at once as there are processors, until they are done or the time is over; a first one
-    /// always.
+    /// Runs cases, as many at once as there are processors, until they are done or the time is over. The first one always
+    /// runs, and if no fault has struck in it, also later ones.
     private func results(
         of cases: [Scenario.Case], in scenario: Scenario, until deadline: ContinuousClock.Instant
     ) async -> [Result] {
@@ -165,7 +165,9 @@ struct Campaign {
             }
             while let result = await tasks.next() {
                 results.append(result)
-                if ContinuousClock.now < deadline, let item = rest.popFirst() {
+                // On a slow machine the only case may be one whose call did not come.
+                let mustGoOn = results.count < 8 && results.allSatisfy { $0.isNotStruck || $0.limitation != nil }
+                if mustGoOn || ContinuousClock.now < deadline, let item = rest.popFirst() {
                     tasks.addTask { await self.result(of: item, in: scenario) }
                 }
             }
