@@ -15,7 +15,7 @@ final class OpenCallObject: PollableObject {
 
     private struct State {
         var isClosed = false
-        var commands: PollableEvents<ReceivedCallCommand>?
+        var commands: Resuming<ReceivedCallCommand>?
     }
 
     init(_ call: OpenCall, on executor: (any TaskExecutor)?) {
@@ -35,11 +35,19 @@ final class OpenCallObject: PollableObject {
 
     /// The commands for the call. The first use begins to take them. If a core never calls this, the senders of
     /// commands get a timeout.
-    func commands() throws(Failure) -> PollableEvents<ReceivedCallCommand> {
+    func commands() throws(Failure) -> Resuming<ReceivedCallCommand> {
         if let commands = state.withLock({ $0.commands }) { return commands }
         let sequence = try wait { [call] () async throws(SharedCoreError) in try await call.commands() }
-        let made = try PollableEvents(taking: sequence, on: executor) { sequence.cancel() }
-        let kept = state.withLock { state -> PollableEvents<ReceivedCallCommand>? in
+        let taking = Taking<CallCommands.AsyncIterator>(sequence)
+        let made = try Resuming(on: executor, next: next, cancel: { sequence.cancel() })
+        @Sendable func next() async throws(Interruption) -> ReceivedCallCommand? {
+            do throws(SharedCoreError) {
+                return try await taking.next()
+            } catch {
+                throw Interruption(failure: Failure(error), isLast: Self.endsCommands(error.code))
+            }
+        }
+        let kept = state.withLock { state -> Resuming<ReceivedCallCommand>? in
             if state.isClosed { return nil }
             if state.commands == nil { state.commands = made }
             return state.commands
@@ -47,6 +55,15 @@ final class OpenCallObject: PollableObject {
         if kept !== made { made.cancel() }
         guard let kept else { throw Failure(.handle, "The handle was closed.", at: "call") }
         return kept
+    }
+
+    /// Returns true for an error after which no command comes. The only guard that ``CallCommands`` reports is that of the
+    /// owner: its core was superseded. After every other error the next call tries again.
+    private static func endsCommands(_ code: SharedCoreError.Code) -> Bool {
+        switch code {
+        case .closed, .sessionEnded, .guardFailed, .cancelled: true
+        default: false
+        }
     }
 }
 

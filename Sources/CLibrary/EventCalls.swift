@@ -4,6 +4,7 @@
 public import CSharedCore
 internal import CoreAPI
 internal import Platform
+internal import Synchronization
 
 /// An object with a descriptor that a program polls.
 protocol PollableObject: HandleObject {
@@ -42,6 +43,58 @@ extension PollableEvents {
             throw Failure(error)
         }
     }
+}
+
+/// The elements of a sequence that continues after an error of the store: such an error is an element. An error that
+/// ends the sequence is the last element.
+final class Resuming<Value: Sendable>: Sendable {
+    private let events: PollableEvents<Result<Value, Failure>>
+
+    /// - Parameters:
+    ///   - next: Waits for the next element; nil after the end. The failure says whether it ends the sequence.
+    ///   - cancel: Ends the sequence.
+    init(
+        on executor: (any TaskExecutor)?,
+        next: @escaping @Sendable () async throws(Interruption) -> Value?, cancel: @escaping @Sendable () -> Void
+    ) throws(Failure) {
+        let isOver = Atomic(false)
+        events = try store { () throws(SharedCoreError) in
+            try PollableEvents(on: executor, next: element, cancel: cancel)
+        }
+        @Sendable func element() async throws(SharedCoreError) -> Result<Value, Failure>? {
+            guard !isOver.load(ordering: .relaxed) else { return nil }
+            do throws(Interruption) {
+                return try await next().map { .success($0) }
+            } catch {
+                if error.isLast { isOver.store(true, ordering: .relaxed) }
+                return .failure(error.failure)
+            }
+        }
+    }
+
+    var descriptor: Int32 { events.descriptor }
+
+    /// Waits for the next element until the timeout, then returns `nothing`.
+    ///
+    /// - Parameter timeout: As for ``PollableEvents/take(within:)``.
+    /// - Throws: The error of the store in place of an element.
+    func take(within timeout: Int64) throws(Failure) -> PollableEvents<Value>.Next {
+        switch try events.take(within: timeout) {
+        case .nothing: return .nothing
+        case .ended: return .ended
+        case .event(.failure(let failure)): throw failure
+        case .event(.success(let value)): return .event(value)
+        }
+    }
+
+    func cancel() { events.cancel() }
+}
+
+/// An error of a sequence.
+struct Interruption: Error {
+    let failure: Failure
+    /// True if the sequence ends with it.
+    let isLast: Bool
 }
 
 /// An open sequence of events: a watch, an observation or the lists of a group's calls.

@@ -124,16 +124,26 @@ private final class Arrivals: Sendable {
         watch = try wait { () async throws(SharedCoreError) in try await mailbox.watch(from: .now) }
         counter.raise()
         task = Task.detached(executorPreference: mailbox.store.deliveryExecutor) { [counter, watch] in
-            do throws(SharedCoreError) {
-                while let event = try await watch.next() {
-                    if mailbox.mayHaveMessage(after: event) { counter.raise() }
+            var goesOn = true
+            while goesOn, !Task.isCancelled {
+                do throws(SharedCoreError) {
+                    while let event = try await watch.next() {
+                        if mailbox.mayHaveMessage(after: event) { counter.raise() }
+                    }
+                    goesOn = false
+                } catch {
+                    // Ignore the error: the next take fails with the same error and reports it. After a temporary one
+                    // the watch goes on, because the program keeps its descriptor.
+                    goesOn = ![.closed, .sessionEnded].contains(error.code)
                 }
-            } catch {
-                // Ignore the error: the next take fails with the same error and reports it.
+                counter.raise()
+                if goesOn { try? await Task.sleep(for: Arrivals.pause) }
             }
-            counter.raise()
         }
     }
+
+    /// The time from an error of the watch until it goes on.
+    private static let pause = Duration.seconds(1)
 
     var descriptor: Int32 { counter.descriptor }
 

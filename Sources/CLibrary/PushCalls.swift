@@ -49,29 +49,23 @@ final class PushesObject: PollableObject {
 
     let main: MainParticipant
     private let ahead: Ahead
-    /// An error of the store is an element, after which the sequence goes on. Another error is the last element.
-    private let events: PollableEvents<Result<TakenPush, Failure>>
+    private let events: Resuming<TakenPush>
 
     init(_ pushes: MainPushes, of main: MainParticipant, on executor: (any TaskExecutor)?) throws(Failure) {
         self.main = main
         let ahead = Ahead()
         self.ahead = ahead
         let taking = Taking<MainPushes.AsyncIterator>(pushes)
-        let hasFailed = Atomic(false)
-        events = try store { () throws(SharedCoreError) in
-            try PollableEvents(on: executor, next: next, cancel: { pushes.cancel() })
-        }
-        @Sendable func next() async throws(SharedCoreError) -> Result<TakenPush, Failure>? {
-            guard !hasFailed.load(ordering: .relaxed) else { return nil }
+        events = try Resuming(on: executor, next: next, cancel: { pushes.cancel() })
+        @Sendable func next() async throws(Interruption) -> TakenPush? {
             do throws(CoordinationError) {
                 guard let push = try await taking.next() else { return nil }
-                if ahead.add(push) { return .success(push) }
+                if ahead.add(push) { return push }
                 // Use a separate task: this one is cancelled, and a commit in a cancelled task does nothing.
                 Task.detached { await main.letGo(of: push) }
                 return nil
             } catch {
-                if error.code != .store { hasFailed.store(true, ordering: .relaxed) }
-                return .failure(Failure(error))
+                throw Interruption(failure: Failure(error), isLast: error.code != .store)
             }
         }
     }
@@ -82,8 +76,7 @@ final class PushesObject: PollableObject {
     func take(within timeout: Int64) throws(Failure) -> PollableEvents<TakenPush>.Next {
         switch try events.take(within: timeout) {
         case .nothing: return .nothing
-        case .event(.failure(let failure)): throw failure
-        case .event(.success(let push)) where ahead.remove(push): return .event(push)
+        case .event(let push) where ahead.remove(push): return .event(push)
         case .event, .ended: return .ended
         }
     }

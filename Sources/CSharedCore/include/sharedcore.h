@@ -231,8 +231,9 @@ typedef struct {
 int32_t sc_watch_open(
     sc_group group, const char *prefix, size_t prefix_count, int32_t start, uint64_t after, sc_watch *watch,
     sc_error *error);
-/* Waits for an event for at most `timeout` ms; 0 never waits. Returns SC_NOTHING at the timeout, SC_ENDED after the last event. The
-   event belongs to the library until sc_event_free. */
+/* Waits for an event for at most `timeout` ms; 0 never waits. Returns SC_NOTHING at the timeout, SC_ENDED after the last event. An
+   error ends the watch, as it does an observation and a watch of the calls: open another. The event belongs to the library until
+   sc_event_free. */
 int32_t sc_watch_next(sc_watch watch, int64_t timeout, sc_event *event, sc_error *error);
 void sc_event_free(sc_event *event);
 
@@ -822,7 +823,9 @@ int32_t sc_call_set_moves(sc_call call, const char *kind, int32_t needs, sc_erro
    is lost when the ownership ends. */
 int32_t sc_call_end(sc_call call, int32_t reason, const char *text, sc_error *error);
 /* Takes a command for the call. Waits for one for at most `timeout` ms. Returns SC_ENDED when the call or the ownership has
-   ended. The first use of this call, or of sc_descriptor, begins to take commands: the program must answer each from then on. */
+   ended. After an error of the store call again; SC_ERR_CLOSED, SC_ERR_SESSION_ENDED and SC_ERR_GUARD_FAILED, of a core that is
+   superseded, are the last ones. The first use of this call, or of sc_descriptor, begins to take commands: the program must answer
+   each from then on. */
 int32_t sc_call_next_command(sc_call call, int64_t timeout, sc_command *command, int32_t *kind, sc_error *error);
 /* Says that the command was carried out, or that it is not. Each closes the handle of the command. */
 int32_t sc_command_accept(sc_command command, sc_error *error);

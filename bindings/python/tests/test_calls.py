@@ -3,9 +3,12 @@
 import asyncio
 import json
 import os
+import resource
 import subprocess
+import sys
 import tempfile
 import threading
+import time
 import unittest
 
 import sharedcore
@@ -114,6 +117,60 @@ class CallTests(unittest.TestCase):
                 self.assertTrue(group.acknowledge_call("c-1"))
                 self.assertEqual(group.calls(), ())
             changes.close()
+
+    def test_command_after_an_error_of_the_store(self) -> None:
+        """A command that the core could not take, because no file could grow, is taken by a later call."""
+        program = """if True:
+            import sys
+            from sharedcore import Group
+            with Group(sys.argv[1]) as group:
+                print("ready", flush=True)
+                sys.stdin.readline()
+                group.command("c-1", "answer", timeout=60)
+        """
+        calls: list[sharedcore.OpenCall] = []
+
+        class Core:
+            def start(self, context: CoreContext) -> None:
+                calls.append(context.begin_call(Call("c-1", state="ringing")))
+
+            def stop(self, request: StopRequest) -> None:
+                pass
+
+        with Group(self.directory, role="main") as own, Main(own, Core) as main:
+            main.wait_until_started(60)
+            [call] = calls
+            self.assertIsNone(call.next(0))
+            with subprocess.Popen(
+                [sys.executable, "-c", program, self.directory], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            ) as sender:
+                self.assertEqual(sender.stdout.readline(), "ready\n")
+                former = resource.getrlimit(resource.RLIMIT_FSIZE)
+                resource.setrlimit(resource.RLIMIT_FSIZE, (0, former[1]))
+                try:
+                    sender.stdin.write("\n")
+                    sender.stdin.flush()
+                    with self.assertRaises(sharedcore.SharedCoreError) as caught:
+                        call.next(30)
+                finally:
+                    resource.setrlimit(resource.RLIMIT_FSIZE, former)
+                self.assertIn(caught.exception.name, ("storageFull", "system"))
+                command = self.next_command(call)
+                self.assertEqual(command.kind, "answer")
+                command.accept()
+                self.assertEqual(sender.wait(60), 0)
+
+    def next_command(self, call: sharedcore.OpenCall) -> sharedcore.Command:
+        """Takes a command, and tries again after an error, which was found before the files could grow."""
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            try:
+                command = call.next(60)
+            except sharedcore.SharedCoreError:
+                continue
+            self.assertIsNotNone(command, "the commands have ended")
+            return command
+        self.fail("no command")
 
     def test_lost_call(self) -> None:
         with Group(self.directory, role="main") as own, Group(self.directory) as group:
