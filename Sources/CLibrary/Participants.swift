@@ -240,25 +240,24 @@ func openParticipant(
     let result = try required(participant, "participant")
     result.pointee = 0
     let group = try Handles.find(group, as: GroupObject.self)
-    let (takesOver, insists) =
-        options.map { ($0.pointee.takes_over != 0, $0.pointee.insists != 0) } ?? (false, false)
-    let options = try read(options, of: group)
+    // Nothing of the structure is read before its size was checked: it may be shorter than this version's.
+    let given = try options == nil ? nil : sized(options, "options", "SC_PARTICIPANT_OPTIONS_INIT")
+    let options = try coordination(given, of: group)
     try group.requireParticipant()
     let events = try ParticipantEvents()
     let object = ParticipantObject(
         try open(group.store, options, events), events, on: group.store.deliveryExecutor)
     result.pointee = try Handles.add(object)
-    object.begin(in: group.store, takingOver: takesOver, insisting: insists)
+    object.begin(in: group.store, takingOver: given?.takes_over ?? 0 != 0, insisting: given?.insists ?? 0 != 0)
     return Answer.ok
 }
 
-/// Reads the options of a participant. An option of 0 is the group's default.
-private func read(
-    _ pointer: UnsafePointer<sc_participant_options>?, of group: GroupObject
+/// Returns the options of a participant. An option of 0 is the group's default.
+private func coordination(
+    _ options: sc_participant_options?, of group: GroupObject
 ) throws(Failure) -> CoordinationOptions {
     var result = group.coordination
-    guard pointer != nil else { return result }
-    let options = try sized(pointer, "options", "SC_PARTICIPANT_OPTIONS_INIT")
+    guard let options else { return result }
     func set(_ path: WritableKeyPath<CoordinationOptions, Duration>, _ milliseconds: Int64) {
         if milliseconds > 0 { result[keyPath: path] = .milliseconds(min(milliseconds, Deadline.maximum)) }
     }

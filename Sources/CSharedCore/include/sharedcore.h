@@ -329,7 +329,8 @@ enum {
     /* Start the core, then answer with sc_core_started or sc_core_failed. */
     SC_CORE_START = 1,
     /* Stop the core within `timeout` ms, then answer with sc_core_stopped. It comes also after sc_core_failed. With `takes` the answer
-       may be sc_core_give_baton instead. */
+       may be sc_core_give_baton instead. It may come before SC_CORE_START was answered: end the start first, so that nothing of the
+       core runs when this is answered. SC_CORE_START needs no answer then. */
     SC_CORE_STOP = 2,
     /* A Main's first start has ended: it owns with `code` SC_OK, else `code` is the error. */
     SC_STARTED = 3,
