@@ -79,9 +79,12 @@ struct Block {
         return used
     }
 
-    /// Frees the block that a caller's pointer points to, and sets the pointer to nil. Does nothing for nil, and in a forked child.
+    /// Frees the block that a caller's pointer points to, and sets the pointer to nil. Does nothing for nil.
+    ///
+    /// Call it only after a check of ``ForkedChild/isCurrent``: a generic function may need a lock of Swift's
+    /// runtime, which nothing frees in a forked child.
     static func free<Value>(at place: UnsafeMutablePointer<UnsafePointer<Value>?>?) {
-        guard let place, !ForkedChild.isCurrent else { return }
+        guard let place else { return }
         free(place.pointee)
         place.pointee = nil
     }

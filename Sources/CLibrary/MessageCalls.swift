@@ -4,6 +4,7 @@
 public import CSharedCore
 internal import Coordination
 internal import CoreAPI
+internal import Platform
 
 /// The arrays of messages in a block, and of the fields of all of them. They come before all texts, for their alignment.
 struct MessagePlace {
@@ -225,6 +226,7 @@ extension InboxPage {
 }
 
 @c @implementation public func sc_inbox_page_free(_ page: UnsafeMutablePointer<UnsafePointer<sc_inbox_page>?>?) {
+    guard !ForkedChild.isCurrent else { return }
     Block.free(at: page)
 }
 

@@ -161,6 +161,7 @@ extension Push {
 }
 
 @c @implementation public func sc_push_free(_ push: UnsafeMutablePointer<UnsafePointer<sc_push>?>?) {
+    guard !ForkedChild.isCurrent else { return }
     Block.free(at: push)
 }
 

@@ -4,6 +4,7 @@
 public import CSharedCore
 internal import Coordination
 internal import CoreAPI
+internal import Platform
 
 extension Block {
     fileprivate mutating func process(_ process: ProcessIdentity) -> sc_process {
@@ -44,6 +45,7 @@ private func group(_ handle: UInt64) throws(Failure) -> any SharedStore {
 }
 
 @c @implementation public func sc_status_free(_ status: UnsafeMutablePointer<UnsafePointer<sc_group_status>?>?) {
+    guard !ForkedChild.isCurrent else { return }
     Block.free(at: status)
 }
 
@@ -164,6 +166,7 @@ extension OwnerState {
 @c @implementation public func sc_timeline_page_free(
     _ page: UnsafeMutablePointer<UnsafePointer<sc_timeline_page>?>?
 ) {
+    guard !ForkedChild.isCurrent else { return }
     Block.free(at: page)
 }
 
