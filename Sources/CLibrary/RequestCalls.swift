@@ -36,7 +36,7 @@ final class ResponderObject: PollableObject {
             switch Content.of(envelope, codec: codec) {
             case .message(let bytes): return (received, bytes)
             case .failure(let problem):
-                _ = try wait { () async throws(SharedCoreError) in try await received.request.refuse(because: problem) }
+                try wait { () async throws(SharedCoreError) in try await received.request.dismiss(because: problem) }
             }
         }
         return nil

@@ -22,7 +22,7 @@ package struct RequestExchange: Sendable {
     /// - Parameters:
     ///   - envelope: The request, which names ``replyPath``.
     ///   - timeout: How long to wait; above zero.
-    /// - Returns: The bytes of the reply; nil at the timeout.
+    /// - Returns: The bytes of the reply, which is deleted soon after; nil at the timeout.
     /// - Throws: ``SharedCoreError/Code/cancelled`` if the task is cancelled, ``SharedCoreError/Code/closed`` if the group is
     ///   closed first, and the errors of the store.
     package func reply(
@@ -38,9 +38,12 @@ package struct RequestExchange: Sendable {
         }
         defer { timer.cancel() }
         _ = try await queue(lifetime: .expiring(after: timeout)).send(envelope.bytes)
-        let reply = try await reply(at: key, in: watch)
-        if reply != nil { try await store.delete(key) }
-        if reply == nil, !isOver.isRaised { throw Task.isCancelled ? .cancelled(name) : .closed(name) }
+        guard let reply = try await reply(at: key, in: watch) else {
+            guard isOver.isRaised else { throw Task.isCancelled ? .cancelled(name) : .closed(name) }
+            return nil
+        }
+        // The caller gets the reply also if it cannot be deleted, and need not wait for that: the reply expires.
+        Task.detached { [store] in _ = try? await store.delete(key) }
         return reply
     }
 
@@ -67,6 +70,8 @@ package struct RequestExchange: Sendable {
 package struct TakenRequest: Sendable {
     /// The lifetime of a reply.
     static let replyLifetime = Duration.seconds(60)
+    /// The interval at which a request is given back again after an error of the store.
+    private static let giveBackInterval = Duration.seconds(1)
     /// The longest reason of a refusal, in bytes. A reason may quote a text of the requester.
     static let reasonByteCount = 512
 
@@ -94,6 +99,32 @@ package struct TakenRequest: Sendable {
         } catch {
             guard mailbox.isOutdated(error) else { throw error }
             return .superseded
+        }
+    }
+
+    /// Refuses a request that no program gets to see. If that fails, another program gets the request: otherwise it
+    /// would stay taken until the session ends.
+    ///
+    /// - Throws: The errors of the store, also before the request is given back.
+    package func dismiss(because reason: String) async throws(SharedCoreError) {
+        do throws(SharedCoreError) {
+            _ = try await refuse(because: reason)
+        } catch {
+            // A separate task: the caller must not wait for a store that cannot answer, and may be cancelled.
+            Task.detached { await letGo() }
+            throw error
+        }
+    }
+
+    /// Gives the request back. Tries again until the store accepts it or the session is over.
+    private func letGo() async {
+        while true {
+            do throws(SharedCoreError) {
+                return try await giveBack()
+            } catch {
+                guard error.code != .closed, error.code != .sessionEnded else { return }
+            }
+            do { try await Task.sleep(for: Self.giveBackInterval) } catch { return }
         }
     }
 

@@ -57,8 +57,8 @@ public final class ReceivedRequests<Request: Sendable, Reply: Sendable>: AsyncSe
                 case .success(let request):
                     return ReceivedRequest(request: request, origin: delivery.sender, taken: taken, type: id.reply)
                 case .failure(let problem):
-                    _ = try await inStore { () async throws(SharedCoreError) in
-                        try await taken.refuse(because: problem.description)
+                    try await inStore { () async throws(SharedCoreError) in
+                        try await taken.dismiss(because: problem.description)
                     }
                 }
             }
