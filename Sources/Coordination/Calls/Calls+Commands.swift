@@ -115,8 +115,9 @@ extension Calls {
         }
         defer { timer.cancel() }
         var reason = Self.late
+        var reported: CommandProgress?
         do throws(SharedCoreError) {
-            try await follow(key, to: open.record, in: watch, from: sight)
+            reported = try await follow(key, to: open.record, in: watch, from: sight)
             if Task.isCancelled {
                 reason = CoordinationError(.cancelled, "The task that sent the command was cancelled.")
             } else if clock.now() < limit {
@@ -125,7 +126,15 @@ extension Calls {
         } catch {
             reason = CoordinationError(ofCommand: error)
         }
-        guard let progress = try await withdraw(key) else { return .failure(reason) }
+        let found: CommandProgress?
+        do throws(SharedCoreError) {
+            found = try await withdraw(key)
+        } catch {
+            // The holder has reported the outcome. The command stays in the store until this session ends.
+            guard let reported else { throw error }
+            found = reported
+        }
+        guard let progress = found else { return .failure(reason) }
         if progress.kind == .taken, await shows(command, of: open.record, at: call) { return .success(()) }
         return outcome(of: progress)
     }
@@ -152,19 +161,24 @@ extension Calls {
 
     /// Waits until the outcome of a command cannot change: its holder has reported the outcome or no longer owns, the
     /// call ended before the command was taken, or the watch has ended.
+    ///
+    /// - Returns: The outcome that the holder has reported; nil if it has reported none.
     private func follow(
         _ key: Key, to call: CallRecord, in watch: Watch, from first: CallSight
-    ) async throws(SharedCoreError) {
+    ) async throws(SharedCoreError) -> CommandProgress? {
         let progressKey = try CallKey.progress(of: key)
         var sight = first
         while let event = try await watch.next() {
             sight.apply(event)
             if let entry = sight[progressKey] {
-                guard CommandProgress(entry.value).kind == .taken, !entry.isOlder(than: sight.owner) else { return }
+                let progress = CommandProgress(entry.value)
+                guard progress.kind == .taken else { return progress }
+                guard !entry.isOlder(than: sight.owner) else { return nil }
             } else if !sight.isOpen(call) {
-                return
+                return nil
             }
         }
+        return nil
     }
 
     /// Removes a command, also in a cancelled task. A command without progress can then no longer be taken.

@@ -210,6 +210,26 @@ struct CallScenarios {
         }
     }
 
+    @Test("C24: an outcome that the holder has reported counts, although the command cannot be removed")
+    func reportedOutcome() async throws {
+        let core = try await CallsFixture()
+        let isFailing = Box(false)
+        let store = InterposedStore(
+            try await core.window(),
+            beforeCommit: { transaction throws(SharedCoreError) in
+                if isFailing.value { throw SharedCoreError(.unavailable, "The store fails.", at: "test") }
+                return transaction
+            })
+        let call = try await core.begin("ring")
+        var commands = try await call.commands().makeAsyncIterator()
+        let sent = Task { try await Calls(store, clock: core.clock).send(.hold, to: call.id, within: .seconds(600)) }
+        let received = try #require(try await commands.next())
+        isFailing.update { $0 = true }
+        try await received.accept()
+        try await sent.value
+        try await call.end(.hungUp)
+    }
+
     @Test("C24: a command whose group falls silent behind its take is unknown a second behind its time")
     func silentGroup() async throws {
         let core = try await CallsFixture()
