@@ -283,8 +283,10 @@ class _Participant(Scoped, Owned):
         #: Why no event comes any more.
         self._end: SharedCoreError | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        #: Held while a call of the core runs that tells it to rest, to resume or to stop: one may take longer than the group waits.
+        #: Held while a call of the core runs: one may take longer than the group waits, and the core is told to stop after it.
         self._turn = asyncio.Lock()
+        #: The start of the core, which is cancelled when the core is told to stop.
+        self._starting: asyncio.Task[None] | None = None
         self._descriptor = self.fileno()
         self._loop.add_reader(self._descriptor, self._take)
 
@@ -305,6 +307,7 @@ class _Participant(Scoped, Owned):
         # The descriptor must not be closed while the loop polls it.
         if over is not None and not over.done() and not self._loop.is_closed():
             self._finish(error_of(c.CLOSED, "The participant was closed.", "participant"))
+            self._end_start()
         super().close()
 
     def _take(self) -> None:
@@ -330,9 +333,12 @@ class _Participant(Scoped, Owned):
 
     def _handle_event(self, event: ParticipantEvent) -> None:
         if event.kind == participants.CORE_START:
-            self._run(self._start(event))
+            self._turn = asyncio.Lock()
+            self._starting = self._run(self._start(event, self._turn))
         elif event.kind == participants.CORE_STOP:
-            self._run(self._stop(event))
+            # The group does not wait for a start when it tells the core to stop.
+            self._end_start()
+            self._run(self._stop(event, self._turn))
         elif event.kind == participants.BATON_ENDED:
             given = self._given.pop(event.core)
             self._run(self._end_core(event.core, lambda: given.baton_ended(event.baton_end)))
@@ -350,15 +356,23 @@ class _Participant(Scoped, Owned):
         elif event.kind == participants.ENDED:
             _settle(self._ended, event.error, None)
 
-    def _run(self, work: Any) -> None:
-        task = self._loop.create_task(work)
+    def _run(self, work: Any) -> asyncio.Task[None]:
+        task: asyncio.Task[None] = self._loop.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
-    async def _start(self, event: ParticipantEvent) -> None:
+    def _end_start(self) -> None:
+        """Cancels the start of the core where it has not returned. It holds the turn until it has ended."""
+        starting, self._starting = self._starting, None
+        if starting is not None:
+            starting.cancel()
+
+    async def _start(self, event: ParticipantEvent, turn: asyncio.Lock) -> None:
         try:
-            self._core, self._turn = self._make(), asyncio.Lock()
-            await self._core.start(CoreContext(BlockingContext(event.core, event.epoch, event.baton)))
+            async with turn:
+                self._core = core = self._make()
+                await core.start(CoreContext(BlockingContext(event.core, event.epoch, event.baton)))
         except BaseException as error:
             # Also CancelledError, of what the core waits for.
             fail(event.core, error)
@@ -381,9 +395,9 @@ class _Participant(Scoped, Owned):
         else:
             answer("sc_core_rested" if is_rest else "sc_core_resumed", event.core)
 
-    async def _stop(self, event: ParticipantEvent) -> None:
+    async def _stop(self, event: ParticipantEvent, turn: asyncio.Lock) -> None:
         core, self._core = self._core, None
-        async with self._turn:
+        async with turn:
             if not await self._give(core, event):
                 await self._end_core(event.core, lambda: core.stop(event.stop) if core is not None else None)
 

@@ -168,6 +168,53 @@ class AioTests(unittest.IsolatedAsyncioTestCase):
             self.assertNotIn("stop closing", before)
             self.assertEqual(core.events[-2:], ["quiet", "stop closing"])
 
+    async def test_start_ends_before_the_stop(self) -> None:
+        """A core that is told to stop while it starts: its start is cancelled, and nothing of it runs beside the stop."""
+        connected, going_on = asyncio.Event(), asyncio.Event()
+
+        class SlowCore(PlainCore):
+            async def start(self, context: CoreContext) -> None:
+                self.events.append("start")
+                try:
+                    await connected.wait()
+                finally:
+                    self.events.append("cancelled")
+                    await going_on.wait()
+                    self.events.append("ended")
+
+        core = SlowCore()
+        async with await aio.Group.open(self.directory, role="main") as group:
+            async with aio.Main(group, lambda: core) as main:
+                await self.until(lambda: core.events == ["start"])
+                closing = asyncio.create_task(main.aclose())
+                await self.until(lambda: len(core.events) > 1)
+                before = list(core.events)
+                going_on.set()
+                connected.set()
+                await asyncio.wait_for(closing, 60)
+            self.assertEqual(before, ["start", "cancelled"])
+            self.assertEqual(core.events, ["start", "cancelled", "ended", "stop closing"])
+
+    async def test_close_cancels_the_start(self) -> None:
+        ends: list[str] = []
+        connected = asyncio.Event()
+
+        class SlowCore(PlainCore):
+            async def start(self, context: CoreContext) -> None:
+                self.events.append("start")
+                try:
+                    await connected.wait()
+                finally:
+                    ends.append("cancelled")
+
+        core = SlowCore()
+        async with await aio.Group.open(self.directory, role="main") as group:
+            main = aio.Main(group, lambda: core)
+            await self.until(lambda: core.events == ["start"])
+            main.close()
+            await self.until(lambda: ends == ["cancelled"])
+            self.assertEqual(core.events, ["start"])
+
     @asynccontextmanager
     async def asked(self, first: LineCore, second: Callable[[], aio.Core]) -> AsyncIterator[tuple[aio.Group, socket.socket]]:
         """A call of an Executor's core, and a Main that has asked for it and owns."""
