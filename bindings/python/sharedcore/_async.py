@@ -7,6 +7,8 @@ import math
 import os
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
@@ -134,6 +136,8 @@ class Stream(Object[BlockingStream[Any]], Generic[Element]):
         """Waits for the next element. Returns None after ``timeout`` seconds, and at the end; None waits without an end."""
         end = deadline(timeout)
         try:
+            if not await self.blocking._begin():
+                return None
             while (element := self.blocking._take(0)) is None:
                 left = time_left(end)
                 if left is not None and left <= 0:
@@ -163,33 +167,68 @@ class CallChanges(Stream[tuple[Call, ...]]):
     """The lists of a group's calls, one for each change."""
 
 
-async def run_whole(body: Callable[[], Done], undo: Callable[[Done], object]) -> Done:
-    """Runs a call that begins something on a thread, and undoes it for a task that is cancelled meanwhile."""
-    attempt = asyncio.ensure_future(asyncio.to_thread(body))
+async def run_whole(
+    body: Callable[[], Done], undo: Callable[[Done], object] = lambda done: None, *, waits: bool = False
+) -> Done:
+    """Runs a call on a thread. A task that is cancelled does not wait for it, and its result is undone.
+
+    The thread does not belong to a task: the end of a loop, which cancels all tasks, does not cancel the undoing.
+
+    :param waits: another process decides when the call returns. It gets a thread of its own then: the loop's executor has few,
+        which other calls need, and the loop does not end before they have returned.
+    """
+    loop = asyncio.get_running_loop()
+    ready: asyncio.Future[None] = loop.create_future()
+    # The result or the error. Cancelled where the task does not wait any more.
+    outcome: Future[Done] = Future()
+
+    def wake() -> None:
+        if not ready.done():
+            ready.set_result(None)
+
+    def run() -> None:
+        # A thread of its own has begun, and makes also the call that ends something.
+        if not waits and outcome.cancelled():
+            return
+        try:
+            done = body()
+        except BaseException as error:
+            with suppress(InvalidStateError):
+                outcome.set_exception(error)
+        else:
+            try:
+                outcome.set_result(done)
+            except InvalidStateError:
+                _quietly(lambda: undo(done))
+                return
+        # The loop may be closed: its task has not waited to the end.
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(wake)
+
+    if waits:
+        threading.Thread(target=run, name="sharedcore", daemon=True).start()
+    else:
+        loop.run_in_executor(None, run)
     try:
-        return await asyncio.shield(attempt)
-    except asyncio.CancelledError:
-
-        def undo_later(attempt: asyncio.Future[Done]) -> None:
-            if not attempt.cancelled() and attempt.exception() is None:
-                done = attempt.result()
-                run_later(lambda: undo(done))
-
-        attempt.add_done_callback(undo_later)
+        await ready
+    except BaseException:
+        # Also that of a task which is destroyed. A future that cannot be cancelled has its result or its error.
+        if not outcome.cancel() and outcome.exception() is None:
+            done = outcome.result()
+            run_later(lambda: undo(done))
         raise
+    return outcome.result()
+
+
+def _quietly(body: Callable[[], object]) -> None:
+    """Makes a call that ends something which may be over."""
+    with suppress(SharedCoreError):
+        body()
 
 
 def run_later(body: Callable[[], object]) -> None:
     """Makes a call on a thread of its own: a thread of the loop's executor may not run before the loop ends."""
-
-    def run() -> None:
-        try:
-            body()
-        except SharedCoreError:
-            # What it ends was over before.
-            pass
-
-    threading.Thread(target=run, name="sharedcore").start()
+    threading.Thread(target=_quietly, args=[body], name="sharedcore").start()
 
 
 async def take(source: Source, timeout: float | None, convert: Callable[[Any], Taken]) -> Taken | None:

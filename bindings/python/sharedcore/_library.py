@@ -582,6 +582,11 @@ def call(name: str, *arguments: object) -> int:
     raise exception
 
 
+def close_handle(handle: int) -> None:
+    """Closes a handle that no object has."""
+    library.sc_close(handle)
+
+
 class Owned:
     """An object with a handle. ``close`` or the garbage collector closes it, once."""
 

@@ -23,6 +23,12 @@ class Stream(Scoped, Generic[Element]):
         """
         raise NotImplementedError
 
+    async def _begin(self) -> bool:
+        """Makes ready for :meth:`_take` on the thread of a loop, which must not wait for the store. Returns False where
+        the stream was closed meanwhile.
+        """
+        return True
+
     def next(self, timeout: float | None = None) -> Element | None:
         """Waits for the next element. Returns None after ``timeout`` seconds, and at the end.
 
@@ -57,6 +63,8 @@ class Stream(Scoped, Generic[Element]):
         from ._async import wait_until_readable
 
         try:
+            if not await self._begin():
+                raise StopAsyncIteration
             while (element := self._take(0)) is None:
                 if not await wait_until_readable(self, None):
                     raise StopAsyncIteration

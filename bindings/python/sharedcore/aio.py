@@ -1,6 +1,7 @@
 """The package for asyncio: each call that blocks in :mod:`sharedcore` is a coroutine here, under the same name.
 
-Calls that block run on threads of the loop's default executor, and events on the loop.
+Calls that block run on threads of the loop's default executor, those that wait for another process on threads of their own,
+and events on the loop.
 """
 
 from __future__ import annotations
@@ -58,6 +59,11 @@ __all__ = [
 ]
 
 
+async def _open_group(body: Callable[[], BlockingGroup]) -> BlockingGroup:
+    """Opens a group, which may wait for a hub. One that is opened for a task which is cancelled meanwhile is closed."""
+    return await run_whole(body, BlockingGroup.close, waits=True)
+
+
 class Group(Scoped):
     """An open group.
 
@@ -72,12 +78,12 @@ class Group(Scoped):
     @classmethod
     async def open(cls, directory: str, **options: Any) -> Self:
         """Joins a group, with the options of :class:`sharedcore.Group`."""
-        return cls(await asyncio.to_thread(BlockingGroup, directory, **options))
+        return cls(await _open_group(lambda: BlockingGroup(directory, **options)))
 
     @classmethod
     async def configured(cls, settings: Mapping[str, str] | None = None, **options: Any) -> Self:
         """Joins a group, with the options of :meth:`sharedcore.Group.configured`."""
-        return cls(await asyncio.to_thread(lambda: BlockingGroup.configured(settings, **options)))
+        return cls(await _open_group(lambda: BlockingGroup.configured(settings, **options)))
 
     async def aclose(self) -> None:
         """Leaves the group."""
@@ -128,7 +134,7 @@ class Group(Scoped):
 
     async def request(self, name: str, message: bytes, **options: Any) -> bytes:
         """Sends a request, and waits for the reply, with the options of :meth:`sharedcore.Group.request`."""
-        return await asyncio.to_thread(lambda: self.blocking.request(name, message, **options))
+        return await run_whole(lambda: self.blocking.request(name, message, **options), waits=True)
 
     async def responder(self, name: str, *, codec: str = "bytes") -> Responder:
         """Returns the requests of a name, for a program that answers them."""
@@ -141,7 +147,7 @@ class Group(Scoped):
         return CallChanges(await asyncio.to_thread(self.blocking.watch_calls))
 
     async def command(self, call_id: str, command: str, *, timeout: float = 5) -> None:
-        await asyncio.to_thread(lambda: self.blocking.command(call_id, command, timeout=timeout))
+        await run_whole(lambda: self.blocking.command(call_id, command, timeout=timeout), waits=True)
 
     async def acknowledge_call(self, call_id: str) -> bool:
         return await asyncio.to_thread(self.blocking.acknowledge_call, call_id)
@@ -216,11 +222,16 @@ class CoreContext:
         :raises GuardFailedError: a request is pending, the core is in a section already, or it is superseded.
         """
         section = self.blocking.critical_section(maximum)
-        await run_whole(section.__enter__, lambda _: section.__exit__(None, None, None))
+
+        def leave(_: None = None) -> None:
+            section.__exit__(None, None, None)
+
+        await run_whole(section.__enter__, leave)
         try:
             yield
         finally:
-            await asyncio.to_thread(section.__exit__, None, None, None)
+            # On a thread of its own, which goes on where this task is cancelled or the loop ends.
+            await run_whole(leave, waits=True)
 
     async def fail(self, reason: str) -> None:
         """Says that the core has ended by itself."""
@@ -556,7 +567,15 @@ class _NoCore:
 
 
 class Holder(_Participant):
-    """A process that owns for a Main that rests. Its group has another role than ``main`` and ``executor``."""
+    """A process that owns for a Main that rests. Its group has another role than ``main`` and ``executor``.
 
-    def __init__(self, group: Group, **options: Unpack[ParticipantOptions]) -> None:
-        super().__init__(open_participant("sc_holder_open", group.blocking, **options), _NoCore)
+    >>> async with await Holder.open(group) as holder: ...
+    """
+
+    @classmethod
+    async def open(cls, group: Group, **options: Unpack[ParticipantOptions]) -> Self:
+        """Begins to own for a Main that rests, with the options of :class:`sharedcore.Holder`."""
+        opened = await run_whole(
+            lambda: open_participant("sc_holder_open", group.blocking, **options), c.close_handle, waits=True
+        )
+        return cls(opened, _NoCore)

@@ -7,7 +7,7 @@ from ctypes import byref, c_int32, c_uint64
 from dataclasses import dataclass
 
 from . import _library as c
-from ._library import Owned, call, library
+from ._library import HandleError, Owned, call, library
 from ._stream import Stream
 
 COMMANDS = ("answer", "decline", "hold", "resume", "hangUp")
@@ -115,6 +115,20 @@ class OpenCall(Stream["Command"]):
         """Ends the call, such as by ``hungUp``, or by ``failed`` with a text for people."""
         call("sc_call_end", self._handle, _REASONS.index(reason) + 1, c.c_text(text))
         self._handle = 0
+
+    async def _begin(self) -> bool:
+        import asyncio
+
+        if not self.is_open:
+            return True
+        try:
+            # The first use of the descriptor begins to take commands, by a call of the store.
+            await asyncio.to_thread(self.fileno)
+        except HandleError:
+            if self.is_open:
+                raise
+            return False
+        return True
 
     def _take(self, timeout: int) -> Command | None:
         handle, kind = c_uint64(), c_int32()

@@ -4,13 +4,15 @@ import asyncio
 import os
 import socket
 import tempfile
+import threading
 import unittest
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from unittest import mock
 
 import sharedcore
 from program import PROGRAM, push
-from sharedcore import Baton, BatonEnd, Call, Message, Push, StopRequest, aio, participants
+from sharedcore import Baton, BatonEnd, Call, Message, Push, StopRequest, _library, aio, calls, participants
 from sharedcore.aio import CoreContext, OpenCall
 from sharedcore.participants import ParticipantEvent
 
@@ -108,7 +110,7 @@ class AioTests(unittest.IsolatedAsyncioTestCase):
             with self.assertRaises(sharedcore.SharedCoreError) as caught:
                 await main.rest()
             self.assertEqual(caught.exception.name, "unavailable")
-            async with aio.Holder(other) as holder:
+            async with await aio.Holder.open(other) as holder:
                 await self.available(main.rest)
                 self.assertEqual((await group.status()).owner.session, other.session)
                 core.events.clear()
@@ -135,7 +137,7 @@ class AioTests(unittest.IsolatedAsyncioTestCase):
         async with (
             await aio.Group.open(self.directory, role="main") as group,
             await aio.Group.open(self.directory, role="holder") as other,
-            aio.Holder(other),
+            await aio.Holder.open(other),
             aio.Main(group, lambda: core) as main,
         ):
             await asyncio.wait_for(main.wait_until_started(), 60)
@@ -152,7 +154,7 @@ class AioTests(unittest.IsolatedAsyncioTestCase):
         async with (
             await aio.Group.open(self.directory, role="main") as group,
             await aio.Group.open(self.directory, role="holder") as other,
-            aio.Holder(other),
+            await aio.Holder.open(other),
         ):
             async with aio.Main(group, lambda: core, stop_timeout=0.5) as main:
                 await asyncio.wait_for(main.wait_until_started(), 60)
@@ -214,6 +216,39 @@ class AioTests(unittest.IsolatedAsyncioTestCase):
             main.close()
             await self.until(lambda: ends == ["cancelled"])
             self.assertEqual(core.events, ["start"])
+
+    async def test_the_loop_does_not_wait_for_the_store(self) -> None:
+        """The calls that begin something by the store are made on other threads."""
+        made: dict[str, threading.Thread] = {}
+
+        def recording(name: str, *arguments: object) -> int:
+            if name in ("sc_descriptor", "sc_call_next_command", "sc_holder_open"):
+                made.setdefault(name, threading.current_thread())
+            return original(name, *arguments)
+
+        original = _library.call
+        core = PlainCore()
+        async with (
+            await aio.Group.open(self.directory, role="main") as group,
+            await aio.Group.open(self.directory, role="holder") as other,
+            aio.Main(group, lambda: core) as main,
+        ):
+            await asyncio.wait_for(main.wait_until_started(), 60)
+            async with await core.context.begin_call(Call("c-1", state="ringing")) as call:
+                with (
+                    mock.patch.object(_library, "call", recording),
+                    mock.patch.object(participants, "call", recording),
+                    mock.patch.object(calls, "call", recording),
+                ):
+                    self.assertIsNone(await call.next(timeout=0.01))
+                    first = next(iter(made))
+                    async with await aio.Holder.open(other):
+                        pass
+                await call.end("hungUp")
+        loop = threading.current_thread()
+        # The first use of the descriptor or of the commands begins to take them.
+        self.assertIsNot(made[first], loop, first)
+        self.assertIsNot(made["sc_holder_open"], loop)
 
     @asynccontextmanager
     async def asked(self, first: LineCore, second: Callable[[], aio.Core]) -> AsyncIterator[tuple[aio.Group, socket.socket]]:

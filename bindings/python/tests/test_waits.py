@@ -7,7 +7,8 @@ import tempfile
 import threading
 import time
 import unittest
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import sharedcore
@@ -232,6 +233,62 @@ class AsyncCore:
         self.stopped = True
 
 
+class LoopEndTests(GroupCase):
+    """A loop that ends cancels all of its tasks, and waits for the threads of its executor."""
+
+    def run_story(self, story: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        thread = threading.Thread(target=lambda: asyncio.run(story()))
+        thread.start()
+        thread.join(20)
+        self.assertFalse(thread.is_alive())
+
+    def test_message_of_a_loop_that_ends(self) -> None:
+        """A take that has the message when its loop ends gives it back."""
+        group = self.open()
+        mailbox = group.mailbox("m")
+        mailbox.send(b"1")
+        taking, going_on = threading.Event(), threading.Event()
+
+        class Slow:
+            is_open = True
+
+            def take(self, timeout: float | None = 0) -> sharedcore.Delivery | None:
+                found = mailbox.take(timeout)
+                taking.set()
+                going_on.wait(60)
+                return found
+
+        async def take() -> None:
+            try:
+                await aio.Mailbox(Slow()).take()
+            finally:
+                # Behind the end of the take: its thread goes on when its task is over.
+                asyncio.get_running_loop().call_soon(going_on.set)
+
+        async def story() -> None:
+            task = asyncio.create_task(take())
+            while not taking.is_set():
+                await asyncio.sleep(0.005)
+            self.assertFalse(task.done())
+
+        self.run_story(story)
+        self.assertEqual(mailbox.take(30).message, b"1")
+
+    def test_request_of_a_loop_that_ends(self) -> None:
+        """The loop does not wait for a reply that does not come."""
+
+        async def story() -> None:
+            group = await aio.Group.open(self.directory)
+            # The session of the loop's program goes on.
+            self.addCleanup(group.blocking.close)
+            request = asyncio.create_task(group.request("nobody", b"", timeout=60))
+            while not (await group.list(".sharedcore/mailboxes")).entries:
+                await asyncio.sleep(0.005)
+            self.assertFalse(request.done())
+
+        self.run_story(story)
+
+
 class TaskTests(unittest.IsolatedAsyncioTestCase):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -322,6 +379,56 @@ class TaskTests(unittest.IsolatedAsyncioTestCase):
                             break
                     except sharedcore.GuardFailedError:
                         await asyncio.sleep(0.01)
+
+    async def test_more_requests_than_threads(self) -> None:
+        """Requests wait on threads of their own: what answers them in the same loop goes on."""
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(2))
+
+        async def answer(responder: aio.Responder) -> None:
+            for _ in range(8):
+                request = await responder.take()
+                await request.reply(request.message * 2)
+
+        async with await aio.Group.open(self.directory) as group, await group.responder("double") as responder:
+            requests = [asyncio.create_task(group.request("double", b"%d" % each, timeout=15)) for each in range(8)]
+            await asyncio.gather(answer(responder), *requests)
+            self.assertEqual([each.result() for each in requests], [b"%d" % each * 2 for each in range(8)])
+
+    async def test_section_of_a_cancelled_task(self) -> None:
+        """It is left also while the threads of the loop are busy, and the task is cancelled once more."""
+        core = AsyncCore()
+        async with (
+            await aio.Group.open(self.directory, role="main") as group, aio.Main(group, lambda: core) as main,
+        ):
+            await asyncio.wait_for(main.wait_until_started(), 60)
+            inside, busy, release = asyncio.Event(), threading.Event(), threading.Event()
+
+            async def work() -> None:
+                async with core.context.critical_section(60):
+                    inside.set()
+                    await asyncio.Event().wait()
+
+            loop = asyncio.get_running_loop()
+            loop.set_default_executor(ThreadPoolExecutor(1))
+            task = asyncio.create_task(work())
+            await asyncio.wait_for(inside.wait(), 60)
+            blocked = loop.run_in_executor(None, lambda: (busy.set(), release.wait(60)))
+            try:
+                task.cancel()
+                await asyncio.sleep(0)
+                task.cancel()
+                with self.assertRaises(asyncio.CancelledError):
+                    await asyncio.wait_for(task, 20)
+                async with asyncio.timeout(20):
+                    while True:
+                        try:
+                            with core.context.blocking.critical_section(20):
+                                break
+                        except sharedcore.GuardFailedError:
+                            await asyncio.sleep(0.01)
+            finally:
+                release.set()
+                await blocked
 
     @staticmethod
     async def enter(context: aio.CoreContext) -> None:
