@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Any, Protocol, TypedDict, Unpack, runtime_checkable
 
 from . import _library as c
-from ._library import Scoped, SharedCoreError, call, error_of, library, milliseconds
+from ._library import Owned, Scoped, SharedCoreError, call, error_of, library, milliseconds
 from .batons import ENDS, REACHES, Baton, BatonEnd, ReceivedBaton, give
 from .calls import Activity, Call, OpenCall, begin_activity, begin_call
 from .group import Group
@@ -40,24 +40,37 @@ class StopRequest:
     reach: str = "none"
 
 
+class _Taken(Owned):
+    """The handle of a taken message."""
+
+    def __init__(self, handle: int = 0) -> None:
+        self._handle = handle
+
+
 @dataclass(slots=True)
 class Result:
-    """The answer to a call-id: ``message``, ``call`` or ``nothing``. Acknowledge a message when it was shown."""
+    """The answer to a call-id: ``message``, ``call`` or ``nothing``. Acknowledge a message when it was shown.
+
+    A message that is dropped stays taken until the group is closed.
+    """
 
     kind: str
     message: Message | None
     from_core: bool
-    _taken: int = field(default=0, repr=False)
+    #: The garbage collector closes it with the result.
+    _taken: _Taken = field(default_factory=_Taken, repr=False, compare=False)
 
     def acknowledge(self) -> bool:
         """Says that the message was shown. Returns False where it was not this participant's any more."""
         acknowledged = c_int32()
-        call("sc_taken_acknowledge", self._taken, byref(acknowledged))
+        call("sc_taken_acknowledge", self._taken._handle, byref(acknowledged))
+        self._taken._handle = 0
         return bool(acknowledged.value)
 
     def give_back(self) -> None:
         """Lets other participants have the message."""
-        call("sc_taken_give_back", self._taken)
+        call("sc_taken_give_back", self._taken._handle)
+        self._taken._handle = 0
 
 
 class CoreContext:
@@ -200,7 +213,7 @@ def next_event(handle: int, timeout: int) -> ParticipantEvent | None:
                 tuple(event.takes[index].decode() for index in range(event.take_count)),
                 REACHES[event.reach],
             ),
-            result=Result(_RESULTS.get(event.result, "nothing"), message, bool(event.from_core), event.taken),
+            result=Result(_RESULTS.get(event.result, "nothing"), message, bool(event.from_core), _Taken(event.taken)),
             baton=ReceivedBaton(event.core, event.baton.contents) if event.baton else None,
             baton_end=BatonEnd(ENDS[event.baton_end - 1] if event.baton_end else "unknown"),
         )
@@ -341,6 +354,8 @@ class _Participant(Scoped):
                 event = next_event(handle, -1)
                 if event is not None:
                     self._handle_event(event)
+                # The wait for the next one does not keep the result of this one.
+                del event
         except (StopIteration, SharedCoreError) as error:
             self._finish(end_of(error, self.is_open))
         except BaseException as error:

@@ -10,6 +10,7 @@ import tempfile
 import threading
 import time
 import unittest
+from unittest import mock
 
 import sharedcore
 from sharedcore import CoreContext, Executor, Group, Main, Message, StopRequest, aio
@@ -80,6 +81,25 @@ class ParticipantTests(unittest.TestCase):
                     with self.assertRaises(sharedcore.WaitTimeoutError):
                         executor.message("8", timeout=0.05)
             self.assertEqual(events, ["start", "stop closing"])
+
+    def test_dropped_result_is_closed(self) -> None:
+        """Its message stays taken, and the library keeps nothing of it."""
+        with Group(self.directory, role="main") as group, Group(self.directory, role="executor") as other:
+            group.put("server/7", b"hello")
+            with Main(group, lambda: MailCore([])) as main, Executor(other, lambda: MailCore([])) as executor:
+                main.wait_until_started(60)
+                future = executor.ask("7", timeout=30)
+                handle = future.result(60)._taken._handle
+                closed: list[int] = []
+                close = library.sc_close
+                with mock.patch.object(library, "sc_close", lambda handle: (closed.append(handle), close(handle))[1]):
+                    del future
+                    # The thread of the participant drops its event soon after.
+                    deadline = time.monotonic() + 30
+                    while handle not in closed:
+                        self.assertLess(time.monotonic(), deadline)
+                        time.sleep(0.005)
+                self.assertEqual(group.message_state("7").state, "taken")
 
     def test_untaken_result_is_given_back(self) -> None:
         """A participant that is closed with a message in an event gives it back: its session goes on."""
