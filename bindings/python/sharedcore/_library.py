@@ -725,6 +725,27 @@ def milliseconds(timeout: float | None) -> int:
     return max(0, min(int(timeout * 1000), 2**62))
 
 
+def duration(seconds: float, name: str) -> int:
+    """Returns a duration in seconds as milliseconds, at least 1; 0 for 0.
+
+    :raises ValueError: the duration is negative, infinite or no number.
+    """
+    if not 0 <= seconds < float("inf"):
+        raise ValueError(f"The {name} is a number of seconds from 0, not {seconds}.")
+    return max(1, min(int(seconds * 1000), 2**62)) if seconds else 0
+
+
+def open_timeout(seconds: float | None) -> int:
+    """Returns the longest wait of an opening as milliseconds: 0 (the backend's own) for None, 2^62 for infinity.
+
+    :raises ValueError: a timeout that is no number.
+    """
+    if seconds is None:
+        return 0
+    limit = milliseconds(seconds)
+    return 2**62 if limit < 0 else max(1, limit)
+
+
 def optional_c_text(text: str | None) -> bytes | None:
     """Returns text as UTF-8, and None for None.
 

@@ -191,6 +191,6 @@ def begin_call(core: int, description: Call) -> OpenCall:
 def begin_activity(core: int, kind: str, id: str, bound: float | None) -> Activity:
     """Begins an activity of a core."""
     handle = c_uint64()
-    milliseconds = 0 if bound is None else c.milliseconds(bound)
-    call("sc_activity_begin", core, c.c_text(kind), milliseconds, c.c_text(id), byref(handle))
+    limit = 0 if bound is None else c.duration(bound, "bound of an activity")
+    call("sc_activity_begin", core, c.c_text(kind), limit, c.c_text(id), byref(handle))
     return Activity(handle.value)

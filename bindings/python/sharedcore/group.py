@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import Self
 
 from . import _library as c
-from ._library import Owned, Scoped, call, data, library, milliseconds, run_interruptibly, wait_and_take, word
+from ._library import (
+    Owned, Scoped, call, data, duration, library, milliseconds, run_interruptibly, wait_and_take, word,
+)
 from ._stream import Stream
 from .calls import COMMANDS, Call, CallChanges, call_list
 from .messages import InboxPage, MessageState, inbox_page, message_state
@@ -117,7 +119,7 @@ class Operation:
     def put(cls, key: str, value: bytes, *, session: bool = False, expires_after: float | None = None) -> Operation:
         """Sets a value, which lives until deleted, for the session or for so many seconds."""
         if expires_after is not None:
-            return cls(0, key, value, 2, milliseconds(expires_after))
+            return cls(0, key, value, 2, duration(expires_after, "lifetime"))
         return cls(0, key, value, 1 if session else 0)
 
     @classmethod
@@ -196,7 +198,7 @@ class Group(Scoped):
             durability=None if durability is None else c.c_text(durability),
             settings=(c_char_p * len(pairs))(*pairs),
             setting_count=len(pairs),
-            open_timeout=0 if open_timeout is None else max(1, milliseconds(open_timeout)),
+            open_timeout=c.open_timeout(open_timeout),
             read_only=read_only,
         )
         handle = c_uint64()
@@ -225,7 +227,7 @@ class Group(Scoped):
             name=c.c_text(name),
             settings=(c_char_p * len(pairs))(*pairs),
             setting_count=len(pairs),
-            open_timeout=0 if open_timeout is None else max(1, milliseconds(open_timeout)),
+            open_timeout=c.open_timeout(open_timeout),
             configuration_file=None if file is None else c.c_text(file),
             read_only=read_only,
         )

@@ -8,7 +8,7 @@ from ctypes import byref, c_int32, c_uint64, string_at
 from dataclasses import dataclass, field
 
 from . import _library as c
-from ._library import call, library
+from ._library import call, library, word
 
 _NO_TIME = -(2**63)
 _CHANGES = ("changed", "changedInHand", "over", "absent")
@@ -129,7 +129,7 @@ def change(name: str, *arguments: object) -> str:
 def inbox_page(group: int, after: int, limit: int) -> InboxPage:
     """Gets a page of a group's inbox."""
     place = ctypes.POINTER(c.CInboxPage)()
-    call("sc_inbox", group, after, limit, byref(place))
+    call("sc_inbox", group, word(after, "revision"), word(limit, "limit"), byref(place))
     try:
         page = place.contents
         listed = (page.messages[index].contents for index in range(page.count))

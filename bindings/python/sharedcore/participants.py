@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Any, Protocol, TypedDict, Unpack, runtime_checkable
 
 from . import _library as c
-from ._library import Owned, Scoped, SharedCoreError, call, error_of, library, milliseconds
+from ._library import Owned, Scoped, SharedCoreError, call, duration, error_of, library, milliseconds
 from .batons import ENDS, REACHES, Baton, BatonEnd, ReceivedBaton, give
 from .calls import Activity, Call, OpenCall, begin_activity, begin_call
 from .group import Group
@@ -125,7 +125,7 @@ class CoreContext:
 
         :raises GuardFailedError: a request is pending, the core is in a section already, or it is superseded.
         """
-        call("sc_core_enter_critical_section", self._handle, milliseconds(maximum))
+        call("sc_core_enter_critical_section", self._handle, duration(maximum, "maximum of a section"))
         try:
             yield
         finally:
@@ -262,7 +262,7 @@ def open_participant(name: str, group: Group, **options: Unpack[ParticipantOptio
     )
     times: dict[str, Any] = dict(options)
     for time in _TIMES:
-        setattr(structure, time, milliseconds(times.get(time, 0)))
+        setattr(structure, time, duration(times.get(time, 0), time))
     handle = c_uint64()
     call(name, group._handle, byref(structure), byref(handle))
     return handle.value

@@ -13,6 +13,7 @@ from typing import Any
 
 import sharedcore
 from sharedcore import Call, Executor, Group, Guard, Main, Message, Operation, StopRequest, aio
+from sharedcore._library import duration, open_timeout
 
 
 class Interrupted(Exception):
@@ -134,6 +135,29 @@ class ArgumentTests(GroupCase):
         self.assertEqual(group.state("a").count, 0)
         group.post("a", 2**64 - 1)
         self.assertEqual(group.state("a").state, 2**64 - 1)
+
+    def test_pages(self) -> None:
+        group = self.open()
+        for body in (
+            lambda: group.inbox(after=-1), lambda: group.inbox(limit=2**64 + 5), lambda: group.timeline(after=2**64),
+            lambda: group.timeline(limit=2**64 + 5), lambda: group.timeline(limit=-1),
+        ):
+            with self.assertRaises(ValueError):
+                body()
+
+    def test_durations(self) -> None:
+        """One without an end, which the library would take for none, is refused, and a short one is not the default."""
+        main, executor = self.open("main"), self.open("executor")
+        for time_limit in (float("inf"), float("nan"), -1):
+            for body in (
+                lambda: Executor(executor, PlainCore, executor_budget=time_limit),
+                lambda: Main(main, PlainCore, stop_timeout=time_limit),
+                lambda: Operation.put("a", b"1", expires_after=time_limit),
+            ):
+                with self.assertRaises(ValueError):
+                    body()
+        self.assertEqual([duration(each, "time") for each in (0, 0.0001, 0.0015, 2)], [0, 1, 1, 2000])
+        self.assertEqual([open_timeout(each) for each in (None, 0, 0.5, float("inf"))], [0, 1, 500, 2**62])
 
     def test_text_as_bytes(self) -> None:
         group = self.open()
