@@ -8,7 +8,8 @@ import select
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 from ctypes import POINTER, c_char, c_char_p, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 from pathlib import Path
 from types import TracebackType
@@ -675,9 +676,11 @@ def wait_and_take(source: Owned, timeout: int, take: Callable[[int], Value | Non
     return taken
 
 
-def run_interruptibly(body: Callable[[], Value]) -> Value:
+def run_interruptibly(body: Callable[[], Value], undo: Callable[[Value], object] = lambda done: None) -> Value:
     """Runs a call that has no descriptor and may take long. On the main thread a handler of a signal may end the wait for it:
     the call goes on then, on another thread.
+
+    :param undo: called with a result that the caller does not get.
     """
     if threading.current_thread() is not threading.main_thread():
         return body()
@@ -685,12 +688,50 @@ def run_interruptibly(body: Callable[[], Value]) -> Value:
 
     def run() -> None:
         try:
-            future.set_result(body())
+            done = body()
         except BaseException as error:
-            future.set_exception(error)
+            with suppress(InvalidStateError):
+                future.set_exception(error)
+            return
+        try:
+            future.set_result(done)
+        except InvalidStateError:
+            undo(done)
 
     threading.Thread(target=run, name="sharedcore", daemon=True).start()
-    return future.result()
+    try:
+        return future.result()
+    except BaseException:
+        # A future that cannot be cancelled has a result already, or the error that is raised here.
+        if not future.cancel() and future.exception() is None:
+            undo(future.result())
+        raise
+
+
+def refuse_forked_child() -> None:
+    """Raises in a child that was forked after the library was used. There, a wait for another thread would have no end.
+
+    :raises ForkedError: the process is such a child.
+    """
+    # Closes nothing, and says whether a call may be made.
+    if library.sc_close(0) == FORKED:
+        raise error_of(FORKED, "This process was forked after the library was used, and has none of its threads.", "fork")
+
+
+class CallLock:
+    """A lock around a call. A forked child gets an error in place of waiting: the thread that held it is not there."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> None:
+        refuse_forked_child()
+        self._lock.acquire()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._lock.release()
 
 
 def word(number: int, name: str) -> int:

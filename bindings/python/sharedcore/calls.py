@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from ctypes import byref, c_int32, c_uint64
 from dataclasses import dataclass
 
 from . import _library as c
-from ._library import HandleError, Owned, call, library
+from ._library import CallLock, HandleError, Owned, call, library
 from ._stream import Stream
 
 COMMANDS = ("answer", "decline", "hold", "resume", "hangUp")
@@ -143,7 +142,7 @@ class Command(Owned):
 
     def __init__(self, handle: int, kind: str) -> None:
         self._handle = handle
-        self._lock = threading.Lock()
+        self._lock = CallLock()
         #: ``answer``, ``decline``, ``hold``, ``resume`` or ``hangUp``.
         self.kind = kind
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import threading
 from collections.abc import Mapping, Sequence
 from ctypes import byref, c_char_p, c_int32, c_uint64, string_at
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Self
 
 from . import _library as c
 from ._library import (
-    Owned, Scoped, call, data, duration, library, milliseconds, run_interruptibly, wait_and_take, word,
+    CallLock, Owned, Scoped, call, data, duration, library, milliseconds, run_interruptibly, wait_and_take, word,
 )
 from ._stream import Stream
 from .calls import COMMANDS, Call, CallChanges, call_list
@@ -164,6 +163,17 @@ def _transaction(operations: Sequence[Operation], guards: Sequence[Guard]) -> tu
     return c_guards, len(guards), c_operations, len(operations)
 
 
+def _open(name: str, options: c.COptions) -> int:
+    """Opens a group, and returns its handle. One that is opened after an exception of a handler of a signal is closed."""
+
+    def body() -> int:
+        handle = c_uint64()
+        call(name, byref(options), byref(handle))
+        return handle.value
+
+    return run_interruptibly(body, c.close_handle)
+
+
 class Group(Scoped):
     """An open group.
 
@@ -201,9 +211,7 @@ class Group(Scoped):
             open_timeout=c.open_timeout(open_timeout),
             read_only=read_only,
         )
-        handle = c_uint64()
-        call("sc_open", byref(options), byref(handle))
-        self._handle = handle.value
+        self._handle = _open("sc_open", options)
 
     @classmethod
     def configured(
@@ -231,9 +239,7 @@ class Group(Scoped):
             configuration_file=None if file is None else c.c_text(file),
             read_only=read_only,
         )
-        handle = c_uint64()
-        call("sc_open_configured", byref(options), byref(handle))
-        return cls._of(handle.value)
+        return cls._of(_open("sc_open_configured", options))
 
     @classmethod
     def _of(cls, handle: int) -> Self:
@@ -477,7 +483,7 @@ class Delivery(Owned):
 
     def __init__(self, handle: int, message: bytes) -> None:
         self._handle = handle
-        self._lock = threading.Lock()
+        self._lock = CallLock()
         #: The message.
         self.message = message
 
@@ -541,7 +547,7 @@ class Request(Owned):
 
     def __init__(self, handle: int, message: bytes) -> None:
         self._handle = handle
-        self._lock = threading.Lock()
+        self._lock = CallLock()
         #: The request.
         self.message = message
 

@@ -15,7 +15,10 @@ from itertools import chain
 from typing import Any, Protocol, TypedDict, Unpack, runtime_checkable
 
 from . import _library as c
-from ._library import Owned, Scoped, SharedCoreError, call, duration, error_of, library, milliseconds
+from ._library import (
+    CallLock, Owned, Scoped, SharedCoreError, call, duration, error_of, library, milliseconds, refuse_forked_child,
+    run_interruptibly,
+)
 from .batons import ENDS, REACHES, Baton, BatonEnd, ReceivedBaton, give
 from .calls import Activity, Call, OpenCall, begin_activity, begin_call
 from .group import Group
@@ -263,9 +266,14 @@ def open_participant(name: str, group: Group, **options: Unpack[ParticipantOptio
     times: dict[str, Any] = dict(options)
     for time in _TIMES:
         setattr(structure, time, duration(times.get(time, 0), time))
-    handle = c_uint64()
-    call(name, group._handle, byref(structure), byref(handle))
-    return handle.value
+
+    def body() -> int:
+        handle = c_uint64()
+        call(name, group._handle, byref(structure), byref(handle))
+        return handle.value
+
+    # A holder waits for the store until it is registered; the others do not wait.
+    return run_interruptibly(body, c.close_handle) if name == "sc_holder_open" else body()
 
 
 def answer(name: str, *arguments: object) -> None:
@@ -324,7 +332,7 @@ class _Participant(Scoped):
         self._core: Core | None = None
         #: The cores that have given a baton, until its end is known.
         self._given: dict[int, MovingCore] = {}
-        self._lock = threading.Lock()
+        self._lock = CallLock()
         self._requests: dict[int, Future[Result]] = {}
         #: The calls that an event of a kind will answer, the oldest first.
         self._asked: dict[int, deque[Future[None]]] = {kind: deque() for kind in (FINISHED, RESTED, RESUMED)}
@@ -482,6 +490,7 @@ class _Participant(Scoped):
         :raises SharedCoreError: why it has ended, if not by :meth:`close`.
         """
         self._require_other_thread()
+        refuse_forked_child()
         self._ended.result(timeout)
 
 
@@ -515,6 +524,7 @@ class Main(_Participant):
         :raises RefusedError: another Main that answers owns.
         """
         self._require_other_thread()
+        refuse_forked_child()
         self._started.result(timeout)
 
     def acknowledge(self, call_id: str, sequence: str | None = None) -> bool:

@@ -4,6 +4,7 @@ import asyncio
 import math
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -14,7 +15,15 @@ from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 
 import sharedcore
-from sharedcore import Group, Guard, Operation, aio
+from sharedcore import Executor, Group, Guard, Operation, aio, calls
+
+
+class IdleCore:
+    def start(self, context: sharedcore.CoreContext) -> None:
+        pass
+
+    def stop(self, request: sharedcore.StopRequest) -> None:
+        pass
 
 
 class GroupTests(unittest.TestCase):
@@ -214,7 +223,7 @@ class GroupTests(unittest.TestCase):
         """Also those that have not been made in the parent, and those that open."""
         with Group(self.directory) as group:
             watch, observation, mailbox = group.watch(), group.observe("n"), group.mailbox("m")
-            calls = [
+            bodies = [
                 lambda: Group(self.directory), lambda: Group.configured({}), group.sync, group.list, group.status,
                 lambda: group.post("n"), lambda: group.request("r", b"", timeout=None), lambda: mailbox.send(b""),
                 lambda: mailbox.take(None), watch.next, observation.next, watch.fileno,
@@ -225,18 +234,58 @@ class GroupTests(unittest.TestCase):
             if child == 0:
                 refused = 0
                 try:
-                    for call in calls:
+                    for body in bodies:
                         try:
-                            call()
+                            body()
                         except sharedcore.ForkedError:
                             refused += 1
                     for each in (watch, observation, mailbox, group):
                         each.close()
                 finally:
-                    os._exit(0 if refused == len(calls) else 1)
+                    os._exit(0 if refused == len(bodies) else 1)
             self.assertEqual(os.waitpid(child, 0)[1], 0)
             mailbox.send(b"1")
             self.assertEqual(mailbox.take(0).message, b"1")
+
+    def test_locks_in_a_forked_child(self) -> None:
+        """A thread that is not there does not keep a lock before the call, and no wait for a thread has no end."""
+        with (
+            Group(self.directory, role="executor") as group, group.mailbox("m") as mailbox, group.responder("r") as responder,
+            Executor(group, IdleCore) as executor,
+        ):
+            mailbox.send(b"1")
+            delivery = mailbox.take(30)
+            thread = threading.Thread(target=lambda: self.assertRaises(sharedcore.RefusedError, group.request, "r", b"", timeout=60))
+            thread.start()
+            request = responder.take(60)
+            command = calls.Command(delivery._handle, "answer")
+            bodies = [
+                delivery.acknowledge, delivery.give_back, lambda: delivery.acknowledge_with([]),
+                lambda: request.reply(b""), lambda: request.refuse("no"), request.give_back,
+                command.accept, lambda: command.refuse("no"),
+                lambda: executor.message("none", 20), executor.finish, executor.wait_until_ended,
+            ]
+            with delivery._lock, request._lock, command._lock, executor._lock:
+                child = os.fork()
+                if child == 0:
+                    refused = 0
+                    try:
+                        # Ends a child that waits.
+                        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+                        signal.alarm(20)
+                        for body in bodies:
+                            try:
+                                body()
+                            except sharedcore.ForkedError:
+                                refused += 1
+                    finally:
+                        os._exit(0 if refused == len(bodies) else 1)
+                self.assertEqual(os.waitpid(child, 0)[1], 0)
+            # The handle is that of the delivery.
+            command._handle = 0
+            self.assertTrue(delivery.acknowledge())
+            request.refuse("no")
+            thread.join()
 
     def test_multiprocessing(self) -> None:
         """A child of spawn or forkserver opens anew. One of fork gets the typed error, also where it opens a group."""

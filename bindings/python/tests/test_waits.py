@@ -10,10 +10,12 @@ import unittest
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from unittest import mock
 
 import sharedcore
 from sharedcore import Call, Executor, Group, Guard, Main, Message, Operation, StopRequest, aio
-from sharedcore._library import duration, open_timeout
+from sharedcore import group as groups
+from sharedcore._library import call, duration, open_timeout
 
 
 class Interrupted(Exception):
@@ -89,6 +91,32 @@ class SignalTests(GroupCase):
         self.interrupt(lambda: group.request("nobody", b"", timeout=20))
         mailbox.send(b"1")
         self.assertEqual(mailbox.take(30).message, b"1")
+
+    def test_opening(self) -> None:
+        """The exception of a handler ends it, and a group that is opened all the same is closed."""
+        group = self.open()
+        opened, going_on = threading.Event(), threading.Event()
+        threads: list[threading.Thread] = []
+
+        def slow(name: str, *arguments: object) -> int:
+            code = call(name, *arguments)
+            if name == "sc_open":
+                threads.append(threading.current_thread())
+                opened.set()
+                going_on.wait(60)
+            return code
+
+        with mock.patch.object(groups, "call", slow):
+            self.interrupt(lambda: Group(self.directory))
+            self.assertTrue(opened.wait(60))
+        # On the main thread no handler runs while a call of the library waits.
+        self.assertIsNot(threads[0], threading.main_thread())
+        self.assertEqual(len(group.status().sessions), 2)
+        going_on.set()
+        deadline = time.monotonic() + 60
+        while len(group.status().sessions) > 1:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.005)
 
     def test_handlers_that_return(self) -> None:
         """A signal whose handler returns does not end a wait, and the handler runs at once."""
