@@ -22,7 +22,7 @@ package struct RequestExchange: Sendable {
     /// - Parameters:
     ///   - envelope: The request, which names ``replyPath``.
     ///   - timeout: How long to wait; above zero.
-    /// - Returns: The bytes of the reply, which is deleted soon after; nil at the timeout.
+    /// - Returns: The bytes of the reply; nil at the timeout.
     /// - Throws: ``SharedCoreError/Code/cancelled`` if the task is cancelled, ``SharedCoreError/Code/closed`` if the group is
     ///   closed first, and the errors of the store.
     package func reply(
@@ -42,8 +42,8 @@ package struct RequestExchange: Sendable {
             guard isOver.isRaised else { throw Task.isCancelled ? .cancelled(name) : .closed(name) }
             return nil
         }
-        // The caller gets the reply also if it cannot be deleted, and need not wait for that: the reply expires.
-        Task.detached { [store] in _ = try? await store.delete(key) }
+        // The caller gets the reply also if it cannot be deleted: the reply expires.
+        _ = try? await store.delete(key)
         return reply
     }
 
