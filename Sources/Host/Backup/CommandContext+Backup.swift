@@ -22,8 +22,8 @@ extension CommandContext {
             {
                 throw CommandFailure(
                     .unavailable,
-                    "the hub at \(socket) serves its own memory, and the files of the group's directory are not what it "
-                        + "serves; “sharedcore hub --stop” ends it, and “\(command)” works on the files then")
+                    "the hub at \(socket) serves its own memory, not the files of the group's directory; “sharedcore hub "
+                        + "--stop” ends it, and “\(command)” works on the files then")
             }
         #endif
         return try resolution.groupDirectory()

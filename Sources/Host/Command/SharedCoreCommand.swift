@@ -17,8 +17,8 @@ struct SharedCoreCommand: AsyncParsableCommand {
             discussion: HelpPage.text(
                 """
                 Exit status: 0 yes or done; 1 no (absent, timed out, refused, a check failed); 64 wrong command line; \
-                69 the backend cannot be used now; 70 the core failed; 74 standard output cannot be written, though what was to be done may be \
-                done; 78 wrong configuration, in a file or in the environment.
+                69 the backend cannot be used now; 70 the core failed. 74: standard output cannot be written, but the \
+                command may have done its work. 78: wrong configuration, in a file or in the environment.
                 """,
                 examples: [
                     "sharedcore set mail/unread 3", "sharedcore watch mail", "sharedcore exclusive -- my-client",

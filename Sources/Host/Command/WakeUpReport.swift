@@ -30,9 +30,9 @@ extension CommandContext {
         case .sharedMemory:
             logger.notice(
                 """
-                files cannot be watched here (by inotify: because of the file system, this user's limits fs.inotify.*, or a \
-                full disk, which has no room for the file to watch): this process waits at shared memory instead, where a \
-                lost wake-up is noticed within 10 s
+                files cannot be watched here by inotify: the file system does not support it, this user's limits \
+                fs.inotify.* are reached, or the disk is full; this process waits at shared memory instead, where a lost \
+                wake-up is noticed within 10 s
                 """)
         case .polling(let interval):
             logger.notice("nothing wakes this process: it reads the group every \(interval)")

@@ -16,9 +16,9 @@ struct ConfigCommand: ParsableCommand {
             else sharedcore/config.yaml in $XDG_CONFIG_HOME. It must be a regular file of the caller's own, or root's, which \
             other users may not write.
 
-            The service levels reach what a host starts from that host's start on, and a supervised Main from the start of \
-            its keeper on, which outlives the host: “sharedcore keeper --end” has both started anew. “sharedcore help \
-            settings” lists the settings.
+            A host applies the service levels from its start on, to what it starts. A supervised Main has those that were \
+            set when its keeper started. The keeper outlives the host: “sharedcore keeper --end” has both started anew. \
+            “sharedcore help settings” lists the settings.
             """,
             examples: ["sharedcore config get executor.budget", "sharedcore config validate"]),
         subcommands: subcommands)

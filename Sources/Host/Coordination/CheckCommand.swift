@@ -15,8 +15,10 @@ struct CheckCommand: HostCommand {
             """
             Checks the group's timeline, or a file of lines that “timeline --json” printed; “-” is standard input. It prints \
             each broken rule with its revision, and the checkpoint from which on the rest is proved. Status 1 when a rule \
-            is broken, or two cores with a right to run overlapped. If the group is in files of this machine, every record \
-            and value is first read from the disk, also while the group is in use: 69 with the place when one is damaged.
+            is broken, or two cores with a right to run overlapped.
+
+            If the group is in files of this machine, every record and value is first read from the disk, also while the \
+            group is in use. Status 69, with the place, when one is damaged.
             """, examples: ["sharedcore check", "sharedcore timeline --json | sharedcore check -"]))
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions

@@ -15,8 +15,10 @@ struct ExecutorCommand: HostCommand {
         discussion: HelpPage.text(
             """
             The message comes from the process that has it. If no process runs the core, this one does, and continues for \
-            others that wait. Status 0 for a message, one that is too large, a call, or nothing to show, 1 when refused, timed out or fenced, \
-            69 when the group cannot be used now or its session is over, 70 when the core failed.
+            others that wait.
+
+            Status 0 for a message, one that is too large, a call, or nothing to show; 1 when refused, timed out or \
+            fenced. 69 when the group cannot be used now or the session is over; 70 when the core failed.
             """, examples: ["sharedcore executor --call-id 17 --timeout 20s"]))
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions

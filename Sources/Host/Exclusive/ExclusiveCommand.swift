@@ -15,16 +15,18 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
         discussion: HelpPage.text(
             """
             Waits for the ownership as flock(1) waits for a lock, until --timeout. With --no-wait it does not wait: it is \
-            refused if another Main owns, or with --role executor if any participant does. An Executor that owns hands \
-            over to a Main.
+            refused if another Main owns. With --role executor it is also refused if an Executor owns. An Executor that \
+            owns hands over to a Main.
 
             The command gets the standard streams, the directory, the environment and the signals of this program. It \
             gets SIGTERM when the core must be handed over, when an Executor's budget is used up, or when the group is out \
             of reach for two thirds of a lease. It is killed 4 s later, or before the lease is over; if handover.timeout is \
             longer than 5 s, 1 s before that is over. It ends with this program, also when this program is killed; the \
-            processes that it has started do not. Its exit status is passed on, for a signal 128 and its number; 125 when \
-            sharedcore itself failed or was refused, unless --refused-status or --lost-status gives another one, 126 when \
-            the command cannot be executed, 127 when it does not exist.
+            processes that it has started do not.
+
+            The command's exit status is passed on, for a signal 128 and its number. 125 when sharedcore itself failed or \
+            was refused, unless --refused-status or --lost-status gives another one. 126 when the command cannot be \
+            executed, 127 when it does not exist.
             """,
             examples: [
                 "sharedcore exclusive -- my-client", "sharedcore exclusive --no-wait --refused-status 75 -- my-client",

@@ -49,7 +49,7 @@
             default:
                 throw ConfigurationFailure(
                     "a hub that listens to \(endpoint) needs zmq.secretKey, the file of its own key, and zmq.clientKeys, "
-                        + "the file with the public keys of those that it lets in; “sharedcore config keys” makes keys."
+                        + "the file of its clients' public keys; “sharedcore config keys” makes keys."
                 )
             }
         }

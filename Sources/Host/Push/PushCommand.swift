@@ -14,12 +14,13 @@ struct PushCommand: HostCommand {
             "sharedcore push [<options>] <call-id>\nsharedcore push --list | --given-up | --retry | --pause | --resume\nsharedcore push --drop <call-id>",
         discussion: HelpPage.text(
             """
-            The push is kept in the group until an Executor has dealt with it, also while no host (“sharedcore serve”) \
-            runs; one of a type that push.routes routes to Main, until a Main has dealt with it or inbox.lifetime is over. \
-            --list lists the pushes that wait or are in hand, with the reason why each waits; --given-up those that were \
-            given up, each with its reason; --retry puts them among the others again, as many \
-            as push.capacity leaves room for; --drop forgets those of a call-id. --pause keeps the host from starting \
-            Executors, so that pushes wait, until --resume, also over a restart of it; Executors that run go on.
+            The group keeps the push until an Executor has dealt with it, also while no host (“sharedcore serve”) runs. A \
+            push of a type that push.routes routes to Main is kept until a Main has dealt with it or inbox.lifetime is over.
+
+            --list lists the pushes that wait or are in hand, with the reason why each waits. --given-up lists those that \
+            were given up, each with its reason. --retry puts these among the others again, as many as push.capacity \
+            leaves room for. --drop forgets those of a call-id. --pause keeps the host from starting Executors until \
+            --resume, also over a restart of the host: pushes wait, and Executors that run continue.
             """,
             examples: [
                 "sharedcore push 17 --type call --account me@example.org", "sharedcore push --given-up",

@@ -53,8 +53,8 @@ struct ExecutorLaunch: Sendable {
         guard let program = words.first, ([program] + scripts).contains(where: { $0.contains("{id}") }) else { return }
         throw ConfigurationFailure(
             at: resolution.find(Settings.executorCommand.erased)?.origin.description,
-            "executor.command has “{id}” in its program or in a script after “-c”, where a call-id that another person "
-                + "sends would run as code; give it as an argument, as behind “-c SCRIPT”, or use $SHAREDCORE_CALL_ID.")
+            "executor.command has “{id}” in its program or in a script after “-c”, where a call-id from outside would run "
+                + "as code; give it as an argument, as behind “-c SCRIPT”, or use $SHAREDCORE_CALL_ID.")
     }
 
     /// Returns the words that a program may run as a script because of an option with `c`, such as `-c` or `-ec`.
