@@ -189,7 +189,7 @@ public struct FailPointSet: Hashable, Sendable {
 
 /// The program of a second process, and how it is started.
 public struct PeerProgram: Hashable, Sendable {
-    /// The absolute path of the directory.
+    /// The absolute path of the program.
     public var path: String
     /// The arguments that come before all others.
     public var arguments: [String]
