@@ -45,6 +45,7 @@ public struct BackendPlugin: Sendable {
     /// - Throws: ``SharedCoreError/Code/forbidden`` if a user other than this one and root could change the file.
     ///   ``SharedCoreError/Code/incompatible`` for another version of the interface.
     ///   ``SharedCoreError/Code/unsupported`` for a file that cannot be loaded, or one with an invalid table.
+    ///   ``SharedCoreError/Code/unavailable`` if the plugin's code does not return within 10 s.
     public static func load(_ name: String, from directory: String) throws(SharedCoreError) -> BackendPlugin? {
         guard isName(name) else { return nil }
         guard let path = try PluginDirectory.path(of: file(of: name), in: directory) else { return nil }
