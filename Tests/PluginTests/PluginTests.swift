@@ -249,6 +249,23 @@ struct PluginTests {
         #expect(began.duration(to: SystemClock().now()) < .seconds(6))
     }
 
+    @Test("The end of a log interrupts its wait, also behind a call that is late")
+    func interruptsBehindALateCall() async throws {
+        let log = try await log(
+            fault: "append-hang", bounds: PluginLog.Bounds(call: .milliseconds(200), close: .milliseconds(100)))
+        #expect(try await log.append([1], at: 0))
+        let hasEnded = OneWayFlag()
+        Task {
+            try? await log.wait(after: 100)
+            hasEnded.raise()
+        }
+        try await Task.sleep(for: .milliseconds(100))
+        let late = await #expect(throws: SharedCoreError.self) { try await log.append([2], at: 1) }
+        #expect(late?.code == .outcomeUnknown)
+        await log.close()
+        try await eventually("the wait ends when the call has returned") { hasEnded.isRaised }
+    }
+
     @Test("A wait that is cancelled ends at once, before and after it has begun", arguments: [0, 50])
     func cancelledWait(delay: Int) async throws {
         let log = try await log(fault: "none")

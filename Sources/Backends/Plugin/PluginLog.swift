@@ -195,23 +195,48 @@ final class PluginLog: SharedLog {
 
     // MARK: - Calls
 
-    /// Ends the running wait, behind the running call. Does not wait for the plugin.
+    /// Ends the running wait, behind the running call, however late that returns. Does not wait for the plugin.
     private func interrupt() {
-        Task {
-            _ = try? await run("interrupt", whenLate: .unavailable, whileOpen: false) { table, log in
-                table.functions.interrupt(log)
+        let number = newNumber()
+        calls.submit { [self] in
+            let isWanted = state.withLock { state in
+                if !state.isOver { state.running = Running(number: number, name: "interrupt") }
+                return !state.isOver
             }
+            guard isWanted else { return }
+            let timer = Task { [self] in
+                try await SystemClock().sleep(for: bounds.call)
+                _ = noteLate(number)
+            }
+            table.functions.interrupt(log)
+            timer.cancel()
+            state.withLock { $0.running = nil }
+        }
+    }
+
+    private func newNumber() -> UInt64 {
+        state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+    }
+
+    /// Notes that a function is late, if it is running. Returns the name of the running function, and whether it is this
+    /// one.
+    private func noteLate(_ number: UInt64) -> (name: String?, isRunning: Bool) {
+        state.withLock { state in
+            let isRunning = state.running?.number == number
+            if isRunning { state.running?.isLate = true }
+            return (state.running?.name, isRunning)
         }
     }
 
     /// Runs a function of the plugin, and abandons it if it does not return.
-    ///
-    /// - Parameter whileOpen: False for a function that is also called while the log is being closed.
     private func run<Value: Sendable>(
-        _ name: String, whenLate code: SharedCoreError.Code, whileOpen: Bool = true,
+        _ name: String, whenLate code: SharedCoreError.Code,
         _ body: @escaping @Sendable (PluginTable, OpaquePointer?) throws(SharedCoreError) -> Value
     ) async throws(SharedCoreError) -> Value {
-        let (running, isClosed) = state.withLock { ($0.running, whileOpen ? $0.isClosed : $0.isOver) }
+        let (running, isClosed) = state.withLock { ($0.running, $0.isClosed) }
         if isClosed { throw .closed(table.path) }
         if let running, running.isLate {
             throw SharedCoreError(
@@ -219,27 +244,18 @@ final class PluginLog: SharedLog {
                 at: table.path)
         }
         let answer = Promise<Result<Value, SharedCoreError>>()
-        let number = state.withLock { state in
-            state.lastNumber += 1
-            return state.lastNumber
-        }
+        let number = newNumber()
         let timer = Task { [self] in
             try await SystemClock().sleep(for: bounds.call)
-            let (isRunning, late) = state.withLock { state in
-                let isRunning = state.running?.number == number
-                if isRunning { state.running?.isLate = true }
-                return (isRunning, state.running?.name ?? name)
-            }
+            let (late, isRunning) = noteLate(number)
             // If the function has not begun, it will not be called.
             answer.fulfil(
-                .failure(Self.late(late, after: bounds.call, isRunning ? code : .unavailable, at: table.path)))
+                .failure(Self.late(late ?? name, after: bounds.call, isRunning ? code : .unavailable, at: table.path)))
         }
         defer { timer.cancel() }
         calls.submit { [self] in
             let isWanted = state.withLock { state in
-                let isClosed = whileOpen ? state.isClosed : state.isOver
-                return !isClosed
-                    && answer.whileOpen { state.running = Running(number: number, name: name) }
+                !state.isClosed && answer.whileOpen { state.running = Running(number: number, name: name) }
             }
             guard isWanted else {
                 answer.fulfil(.failure(.closed(table.path)))

@@ -17,30 +17,40 @@ struct PluginTable: Sendable {
     /// The file, for messages.
     let path: String
 
-    /// The tables by the paths of their files.
-    private static let loaded = Mutex<[String: PluginTable]>([:])
+    private typealias Loading = OwnedThread.Outcome<Result<PluginTable, SharedCoreError>>
 
-    /// Loads a file at a path that was checked. A path is loaded once in a process. Blocks for at most `bound`.
+    /// The files that are being loaded or were loaded, by their paths.
+    private static let loadings = Mutex<[String: Loading]>([:])
+
+    /// Loads a file at a path that was checked. A path is loaded once in a process, and again only after a failure. Blocks
+    /// for at most `bound`.
     ///
     /// - Throws: `incompatible`, `unsupported`; `unavailable` if the plugin's code does not return in time.
     static func load(
         _ path: String, named name: String, within bound: Duration = .seconds(10)
     ) throws(SharedCoreError) -> PluginTable {
-        if let table = loaded.withLock({ $0[path] }) { return table }
-        let result: Result<PluginTable, SharedCoreError>?
+        let loading: Loading
         do throws(SystemCallError) {
-            result = try OwnedThread.run("sc-plugin-load", within: bound) {
-                Result { () throws(SharedCoreError) in try PluginTable(loading: path, named: name) }
+            loading = try loadings.withLock { loadings throws(SystemCallError) in
+                if let other = loadings[path] { return other }
+                let loading = try OwnedThread.run("sc-plugin-load") {
+                    Result { () throws(SharedCoreError) in try PluginTable(loading: path, named: name) }
+                }
+                loadings[path] = loading
+                return loading
             }
         } catch {
             throw SharedCoreError(error)
         }
-        guard let result else {
+        guard let result = loading.wait(until: .now.advanced(by: bound)) else {
             throw SharedCoreError(.unavailable, "The plugin has not returned its table within \(bound).", at: path)
         }
-        let table = try result.get()
-        loaded.withLock { $0[path] = table }
-        return table
+        if case .failure = result {
+            loadings.withLock { loadings in
+                if loadings[path] === loading { loadings[path] = nil }
+            }
+        }
+        return try result.get()
     }
 
     private init(loading path: String, named name: String) throws(SharedCoreError) {

@@ -74,27 +74,26 @@ package enum OwnedThread {
         _ name: String, beginning: @escaping @Sendable () throws(SystemCallError) -> Value,
         then: @escaping @Sendable (Value) -> Void
     ) throws(SystemCallError) -> Value {
-        let begun = try Begun<Result<Value, SystemCallError>>()
+        let outcome = try Outcome<Result<Value, SystemCallError>>()
         try start(name) {
             let result = Result { () throws(SystemCallError) in try beginning() }
-            begun.set(result)
+            outcome.set(result)
             if case .success(let value) = result { then(value) }
         }
         while true {
-            if let result = begun.wait(until: nil) { return try result.get() }
+            if let result = outcome.wait(until: nil) { return try result.get() }
         }
     }
 
-    /// Runs `body` on a thread of its own. Blocks for at most `bound`.
+    /// Runs `body` on a thread of its own. A body that does not return keeps its thread.
     ///
-    /// - Returns: The result; nil if `body` has not returned in time. It then keeps its thread.
     /// - Throws: As ``start(_:stackByteCount:_:)``.
     package static func run<Value: Sendable>(
-        _ name: String, within bound: Duration, _ body: @escaping @Sendable () -> Value
-    ) throws(SystemCallError) -> Value? {
-        let begun = try Begun<Value>()
-        try start(name) { begun.set(body()) }
-        return begun.wait(until: .now.advanced(by: bound))
+        _ name: String, _ body: @escaping @Sendable () -> Value
+    ) throws(SystemCallError) -> Outcome<Value> {
+        let outcome = try Outcome<Value>()
+        try start(name) { outcome.set(body()) }
+        return outcome
     }
 
     /// Runs `body` on the calling thread with the signals blocked that an owned thread does not take. A SIGPIPE that `body`
@@ -128,21 +127,21 @@ package enum OwnedThread {
     }
 
     /// A value of one thread for which another waits.
-    private final class Begun<Value: Sendable>: Sendable {
+    package final class Outcome<Value: Sendable>: Sendable {
         private let event: EventCounter
         private let value = Mutex<Value?>(nil)
 
-        init() throws(SystemCallError) {
+        fileprivate init() throws(SystemCallError) {
             event = try EventCounter()
         }
 
-        func set(_ value: Value) {
+        fileprivate func set(_ value: Value) {
             self.value.withLock { $0 = value }
             event.raise()
         }
 
         /// Blocks until there is a value, or until the deadline; without a deadline, also until a signal.
-        func wait(until deadline: ContinuousClock.Instant?) -> Value? {
+        package func wait(until deadline: ContinuousClock.Instant?) -> Value? {
             if let deadline {
                 _ = Poll.wait(for: [event.descriptor], until: deadline)
             } else {
