@@ -50,6 +50,9 @@ extension PollableEvents {
 final class Resuming<Value: Sendable>: Sendable {
     private let events: PollableEvents<Result<Value, Failure>>
 
+    /// What the last call of the sequence has returned.
+    private enum Last { case element, failure, end }
+
     /// - Parameters:
     ///   - next: Waits for the next element; nil after the end. The failure says whether it ends the sequence.
     ///   - cancel: Ends the sequence.
@@ -57,16 +60,22 @@ final class Resuming<Value: Sendable>: Sendable {
         on executor: (any TaskExecutor)?,
         next: @escaping @Sendable () async throws(Interruption) -> Value?, cancel: @escaping @Sendable () -> Void
     ) throws(Failure) {
-        let isOver = Atomic(false)
+        let last = Mutex(Last.element)
         events = try store { () throws(SharedCoreError) in
             try PollableEvents(on: executor, next: element, cancel: cancel)
         }
         @Sendable func element() async throws(SharedCoreError) -> Result<Value, Failure>? {
-            guard !isOver.load(ordering: .relaxed) else { return nil }
+            switch last.withLock({ $0 }) {
+            case .element: break
+            case .failure: try? await Task.sleep(for: resumingPause)  // many errors of a store stay
+            case .end: return nil
+            }
             do throws(Interruption) {
-                return try await next().map { .success($0) }
+                let element = try await next()
+                last.withLock { $0 = .element }
+                return element.map { .success($0) }
             } catch {
-                if error.isLast { isOver.store(true, ordering: .relaxed) }
+                last.withLock { $0 = error.isLast ? .end : .failure }
                 return .failure(error.failure)
             }
         }
@@ -89,6 +98,9 @@ final class Resuming<Value: Sendable>: Sendable {
 
     func cancel() { events.cancel() }
 }
+
+/// The time from an error of a sequence, or of the watch of a mailbox, until it continues.
+let resumingPause = Duration.seconds(1)
 
 /// An error of a sequence.
 struct Interruption: Error {

@@ -137,13 +137,10 @@ private final class Arrivals: Sendable {
                     goesOn = ![.closed, .sessionEnded].contains(error.code)
                 }
                 counter.raise()
-                if goesOn { try? await Task.sleep(for: Arrivals.pause) }
+                if goesOn { try? await Task.sleep(for: resumingPause) }
             }
         }
     }
-
-    /// The time from an error of the watch until it goes on.
-    private static let pause = Duration.seconds(1)
 
     var descriptor: Int32 { counter.descriptor }
 

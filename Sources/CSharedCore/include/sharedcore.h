@@ -824,8 +824,8 @@ int32_t sc_call_set_moves(sc_call call, const char *kind, int32_t needs, sc_erro
    is lost when the ownership ends. */
 int32_t sc_call_end(sc_call call, int32_t reason, const char *text, sc_error *error);
 /* Takes a command for the call. Waits for one for at most `timeout` ms. Returns SC_ENDED when the call or the ownership has
-   ended. After an error of the store call again; SC_ERR_CLOSED, SC_ERR_SESSION_ENDED and SC_ERR_GUARD_FAILED, of a core that is
-   superseded, are the last ones. The first use of this call, or of sc_descriptor, begins to take commands: the program must answer
+   ended. After an error of the store call again: it is tried again a second later. SC_ERR_CLOSED, SC_ERR_SESSION_ENDED and
+   SC_ERR_GUARD_FAILED, of a core that is superseded, are the last ones. The first use of this call, or of sc_descriptor, begins to take commands: the program must answer
    each from then on. */
 int32_t sc_call_next_command(sc_call call, int64_t timeout, sc_command *command, int32_t *kind, sc_error *error);
 /* Says that the command was carried out, or that it is not. Each closes the handle of the command. */
