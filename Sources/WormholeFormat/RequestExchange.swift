@@ -70,8 +70,6 @@ package struct RequestExchange: Sendable {
 package struct TakenRequest: Sendable {
     /// The lifetime of a reply.
     static let replyLifetime = Duration.seconds(60)
-    /// The interval at which a request is given back again after an error of the store.
-    private static let giveBackInterval = Duration.seconds(1)
     /// The longest reason of a refusal, in bytes. A reason may quote a text of the requester.
     static let reasonByteCount = 512
 
@@ -103,28 +101,19 @@ package struct TakenRequest: Sendable {
     }
 
     /// Refuses a request that no program gets to see. If that fails, another program gets the request: otherwise it
-    /// would stay taken until the session ends.
+    /// would stay taken until the session ends. In a store without space for the refusal, the request ends without a
+    /// reply: it would come back each time, before those behind it.
     ///
     /// - Throws: The errors of the store, also before the request is given back.
     package func dismiss(because reason: String) async throws(SharedCoreError) {
         do throws(SharedCoreError) {
             _ = try await refuse(because: reason)
         } catch {
+            let isFull = error.code == .limitExceeded || error.code == .storageFull
+            if isFull, (try? await mailbox.acknowledge(delivery)) != nil { throw error }
             // A separate task: the caller must not wait for a store that cannot answer, and may be cancelled.
-            Task.detached { await letGo() }
+            Task.detached { [mailbox, delivery] in await mailbox.giveBackPatiently(delivery) }
             throw error
-        }
-    }
-
-    /// Gives the request back. Tries again until the store accepts it or the session is over.
-    private func letGo() async {
-        while true {
-            do throws(SharedCoreError) {
-                return try await giveBack()
-            } catch {
-                guard error.code != .closed, error.code != .sessionEnded else { return }
-            }
-            do { try await Task.sleep(for: Self.giveBackInterval) } catch { return }
         }
     }
 

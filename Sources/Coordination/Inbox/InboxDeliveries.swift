@@ -8,8 +8,8 @@ internal import Mailboxes
 /// group share the messages: an Executor that waits for a message that is taken here gets “nothing to show” when the
 /// message was acknowledged, and takes the message when it was given back.
 ///
-/// The sequence ends when it is cancelled or the store is closed. It throws when the session ends, and the error of a
-/// take that fails, such as `limitExceeded` in a full group; the next call of the same iterator tries that message again.
+/// The sequence ends when it is cancelled or the store is closed; a task that is cancelled while it takes a message gets
+/// `cancelled`. It throws when the session ends, and the error of a take that fails, such as `limitExceeded` in a full group; the next call of the same iterator tries that message again.
 /// It has one consumer at a time.
 ///
 /// Source: contract C10.

@@ -115,10 +115,20 @@ extension QueueMailbox {
     }
 
     private func giveBackWhenFound(_ nonce: [UInt8], for message: Entry, of item: ItemName) async {
+        await tryAgain { () async throws(SharedCoreError) in
+            if let delivery = try await find(nonce, for: message, of: item) { try await giveBack(delivery) }
+        }
+    }
+
+    /// Gives a message back. Tries again for a minute, until the store accepts it or the session is over.
+    package func giveBackPatiently(_ delivery: QueueDelivery) async {
+        await tryAgain { () async throws(SharedCoreError) in try await giveBack(delivery) }
+    }
+
+    private func tryAgain(_ giveBack: () async throws(SharedCoreError) -> Void) async {
         for _ in 0..<Self.searchCount {
             do throws(SharedCoreError) {
-                if let delivery = try await find(nonce, for: message, of: item) { try await giveBack(delivery) }
-                return
+                return try await giveBack()
             } catch {
                 // The takes of a session end with it.
                 if error.code == .closed || error.code == .sessionEnded { return }
