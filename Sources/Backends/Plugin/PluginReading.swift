@@ -34,6 +34,8 @@ final class PluginReading {
         return withExtendedLifetime(self) { body(&slice) }
     }
 
+    /// Returns the slice that the plugin has delivered.
+    ///
     /// - Throws: `corrupt` for an invalid slice.
     func result(at path: String) throws(SharedCoreError) -> LogSlice {
         let start = start ?? 0

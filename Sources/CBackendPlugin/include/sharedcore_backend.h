@@ -1,12 +1,12 @@
 /* The interface of backends as plugins: libsharedcore-NAME.so exports sharedcore_backend(), which returns a table of functions
    over a log. Docs/Guide/Plugins.md explains how to write one.
 
-   Strings are UTF-8 and end with a NUL. What the host passes to a function is valid until the function returns.
+   Strings are UTF-8 and end with a NUL. Pointers that the host passes to a function are valid until the function returns.
 
-   Functions of one handle are called one after another, wait excepted, but not always on the same thread. The threads
-   have a stack of 512 KiB. open, append, read, wait and compact run with all signals blocked except those of faults: a write to a
-   closed socket is an error (EPIPE) and no SIGPIPE, and no call ends with EINTR. Descriptors must have FD_CLOEXEC. A child that was
-   forked must not use a handle. */
+   The host calls the functions of one handle one after another, not always on the same thread. Only wait runs at the same time
+   as another function of the handle. The threads have a stack of 512 KiB, and all signals except those of faults are blocked:
+   a write to a closed socket is an error (EPIPE) and no SIGPIPE, and no call ends with EINTR. Descriptors must have FD_CLOEXEC. A
+   forked child must not use a handle. */
 #ifndef SHAREDCORE_BACKEND_H
 #define SHAREDCORE_BACKEND_H
 
@@ -21,7 +21,7 @@ extern "C" {
 /* For the one symbol that is exported. */
 #define SB_EXPORT __attribute__((visibility("default")))
 
-/* What functions return: SB_OK, SB_NOT_APPENDED or an error, with the numbers of sharedcore.h. Each function may return each
+/* The results of functions: SB_OK, SB_NOT_APPENDED, SB_NOTHING, or an error with its number in sharedcore.h. Each function may return each
    error; Docs/Guide/Plugins.md says what the host does with them. */
 enum {
     SB_OK = 0,
@@ -41,8 +41,8 @@ enum {
     SB_NOTHING = 101
 };
 
-/* What a record survives once append has returned: nothing; the end of any process, also of a server that keeps the log; a loss of
-   power. With SB_DURABILITY_DISK, read returns only records that are on the disk. */
+/* The events that a record survives once append has returned. MEMORY: none. PROCESS: the end of any process, also of a server that
+   keeps the log. DISK: a loss of power. With SB_DURABILITY_DISK, read returns only records that are on the disk. */
 enum { SB_DURABILITY_UNSPECIFIED = 0, SB_DURABILITY_MEMORY = 1, SB_DURABILITY_PROCESS = 2, SB_DURABILITY_DISK = 3 };
 
 /* Promises beyond those of every log. */
@@ -84,7 +84,7 @@ typedef struct {
     const char *const *values;   /* one for each setting of the table, in its order; NULL for none */
     uint64_t largest_record;     /* bytes */
     int64_t open_timeout;        /* ms, at least 1; a little later the host no longer waits for open */
-    int32_t durability;          /* what the user asks for; SB_ERR_UNSUPPORTED where the log has less */
+    int32_t durability;          /* that the user requires; open returns SB_ERR_UNSUPPORTED if the log has less */
     int32_t reads_only;          /* 1: create and write nothing, and return SB_ERR_UNAVAILABLE where there is no such log */
 } sb_place;
 
@@ -93,10 +93,10 @@ typedef struct {
     size_t size; /* sizeof(sb_promises) of the host */
     int32_t durability;
     uint32_t features;     /* SB_STOPPED_WRITERS_TOLERATED | … */
-    int64_t poll_interval; /* ms between two looks of wait; 0 where the log is told of records */
+    int64_t poll_interval; /* ms between two reads of wait; 0 if the server tells the log of records */
 } sb_promises;
 
-/* Takes what read returns. The plugin calls the functions in this order; they copy the bytes, and the plugin may free them. */
+/* Receives the result of read. The plugin calls the functions in this order; they copy the bytes, and the plugin may free them. */
 typedef struct sb_slice sb_slice;
 struct sb_slice {
     size_t size; /* sizeof(sb_slice) of the host */
@@ -132,11 +132,12 @@ typedef struct {
        goes back; a plugin that can tell that a record is missing returns SB_ERR_CORRUPT. */
     int32_t (*read)(sb_log *log, uint64_t position, size_t limit, sb_slice *slice, sb_error *error);
 
-    /* Waits until there is a record at the position, at most `timeout` ms. Returns SB_NOTHING where there is none, also earlier: the host
-       then calls it again. Runs beside the other functions of the handle; there is at most one at a time. */
+    /* Waits until the log has a record at the position, at most `timeout` ms. Returns SB_NOTHING if it has none. It may return
+       SB_NOTHING before the timeout, and the host then calls it again. Runs at the same time as other functions of the handle; there
+       is at most one wait at a time. */
     int32_t (*wait)(sb_log *log, uint64_t position, int64_t timeout, sb_error *error);
 
-    /* Ends the wait that runs, or the next one. Also called while wait runs. Returns at once, and raises no signal. */
+    /* Ends the wait that runs now, or else the next one. Must return at once, and raise no signal. */
     void (*interrupt)(sb_log *log);
 
     /* Replaces the records before a position, and the former snapshot, by a snapshot, in one atomic step. Does nothing where a
