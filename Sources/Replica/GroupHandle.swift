@@ -28,6 +28,8 @@ package struct GroupHandle: ~Copyable, Sendable {
 
     package var isClosed: Bool { closed.load(ordering: .acquiring) }
 
+    /// Closes the handle. Idempotent.
+    ///
     /// - Returns: Whether this call has closed it.
     package borrowing func close() -> Bool {
         closed.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged
@@ -37,6 +39,8 @@ package struct GroupHandle: ~Copyable, Sendable {
         if isClosed { throw .closed(location) }
     }
 
+    /// Checks that a state has the session of this handle.
+    ///
     /// - Throws: `sessionEnded` when the state has no such session; `closed` instead when the application has closed
     ///   this handle.
     @inline(__always)

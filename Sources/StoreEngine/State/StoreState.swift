@@ -5,14 +5,18 @@ package import CoreAPI
 /// It has no clock, no I/O and no locks. A backend evaluates a request with ``decide(_:of:delivery:at:)`` at its
 /// position in the order and records the resulting effect, which every replica then applies.
 package struct StoreState: Sendable {
-    /// The maximum number of notification names that a store keeps. When there are more, names without a state word are
-    /// forgotten, beginning with those that were not posted for the longest time. A commit that itself needs more names
-    /// is refused.
+    /// The maximum number of notification names that a store keeps.
+    ///
+    /// When there are more, a store with ``forgetsNames`` forgets names whose state word is 0, beginning with those that
+    /// were not posted for the longest time. A commit is refused if its names do not fit even then. A store without
+    /// ``forgetsNames`` refuses each commit that would exceed the maximum.
     package static let topicLimit = 65_536
-    /// The maximum number of guards and operations in one transaction, so that it fits into a record of the journal.
+    /// The maximum number of guards and operations ("steps") in one transaction, so that it fits into a record of the
+    /// journal.
     package static let stepLimit = 65_536
-    /// The largest limit of a transaction, and so of a value: a transaction of that size with the most steps fits into
-    /// a record of the journal, and so does each of its values in a snapshot.
+    /// The largest permitted value of the limits on the size of a transaction and of a value, in bytes. A transaction of
+    /// that size with ``stepLimit`` steps fits into a record of the journal, and so does each of its values in a
+    /// snapshot.
     package static let maximumTransactionByteCount = JournalChain.maximumPayloadByteCount - 64 * stepLimit
     /// The bytes of keys at which an effect of expiries is full.
     static let expiryByteCount = 1 << 20
@@ -54,7 +58,7 @@ package struct StoreState: Sendable {
     ///   - limits: The limits of values, transactions and the store.
     ///   - historyByteCount: The bytes of memory for ``history``.
     ///   - effectByteCount: The bytes of memory for ``effects``; zero keeps none.
-    ///   - forgetsNames: Whether notification names without a state word are forgotten when there are too many. Pass
+    ///   - forgetsNames: Whether notification names with a state word of 0 are forgotten when there are too many. Pass
     ///     true only if all other replicas are made from this state, because the order of another backend may keep all
     ///     names.
     package init(

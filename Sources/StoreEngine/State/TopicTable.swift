@@ -2,9 +2,10 @@ package import CoreAPI
 
 /// The notification names of a store and the state of each, with the rule by which a name is forgotten.
 ///
-/// A name with a state word of 0 has no other content than that it was posted. If there are too many names, or too many
-/// bytes of names, those with the oldest last post are forgotten; among names of one commit, in the order of their
-/// bytes. A name with a state word stays. The rule depends on nothing else, so every replica keeps the same names.
+/// A name with a state word of 0 has no other content than that it was posted. If there are too many of these names, or
+/// they have too many bytes, those with the oldest last post are forgotten. Names of one commit are forgotten in the
+/// order of their bytes. A name with another state word stays. The rule depends on nothing else, so every replica keeps
+/// the same names.
 struct TopicTable: Sendable {
     /// The maximum size of all names together, in bytes.
     static let byteLimit = 4 << 20
@@ -14,7 +15,7 @@ struct TopicTable: Sendable {
     var forgotten = ForgottenNames()
 
     private var topics: [NotificationName: TopicState] = [:]
-    /// The names with a state word.
+    /// The number of names with a state word other than 0.
     private var statefulCount = 0
     private var statefulByteCount = 0
     /// The names to forget next, in reverse order. Names that were posted since the list was made are skipped.
@@ -41,7 +42,7 @@ struct TopicTable: Sendable {
         statefulByteCount += bytes
     }
 
-    /// Returns whether these names fit after all others without a state word are forgotten.
+    /// Returns whether these names fit after all other names with a state word of 0 are forgotten.
     func hasRoom(for posted: Set<NotificationName>) -> Bool {
         var count = statefulCount
         var byteCount = statefulByteCount
