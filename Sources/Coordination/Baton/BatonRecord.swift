@@ -29,7 +29,7 @@ package struct BatonRecord: StoredRecord {
     package var descriptorCount: Int
     /// The ids of its calls.
     package var calls: [String]
-    /// The run of the machine that ``deadline`` counts in.
+    /// The boot of the machine since which ``deadline`` counts.
     package var bootID: BootID
     /// The time until which the keepers keep the baton.
     package var deadline: BootInstant

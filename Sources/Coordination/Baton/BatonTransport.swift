@@ -2,7 +2,8 @@ package import CoreAPI
 
 /// Moves a baton to another process by means of the operating system, such as sockets.
 package protocol BatonTransport: Sendable {
-    /// Keeps a baton that a core has given, for the next owner's process.
+    /// Keeps a baton that a core has given, for the next owner's process. The keeper holds duplicates of the baton's
+    /// descriptors, so that the core may close its own.
     func keep(_ baton: Baton, of epoch: Revision) throws(SharedCoreError) -> any BatonKeeping
     /// Requests a baton from the processes that keep it.
     ///
@@ -14,11 +15,16 @@ package protocol BatonTransport: Sendable {
 package protocol BatonKeeping: Sendable {
     /// The path of the socket at which the keeper gives the baton.
     var path: String { get }
-    /// Gives duplicates to the host that listens at a path.
+    /// Sends the baton's bytes, with duplicates of its descriptors, to the group's host, so that the baton survives the
+    /// end of this process. Waits for the host's answer for a bounded time.
     ///
-    /// - Returns: True if the host has confirmed that it keeps them; false if it does not answer in time.
+    /// - Parameters:
+    ///   - path: The socket of the host.
+    ///   - deadline: The time until which the host is to keep the baton.
+    /// - Returns: True if the host has confirmed that it keeps the baton; false if it refuses, cannot be reached, or does
+    ///   not answer in time.
     func deposit(at path: String, until deadline: BootInstant) async -> Bool
-    /// Closes the duplicates. Idempotent.
+    /// Closes the keeper's duplicates of the descriptors, and gives the baton no more. Idempotent.
     func close()
 }
 

@@ -91,7 +91,9 @@ extension Participant {
         }
     }
 
-    /// - Returns: When to check again; nil if the session has no lease.
+    /// Stops the core if the session's lease is nearly over.
+    ///
+    /// - Returns: When to check again; nil if no core runs or the session has no lease.
     private func lookAtLease() -> BootInstant? {
         machine.lease = store.lease
         guard end == nil, coreRun != nil, let doubtBegins = machine.doubtBegins else { return nil }

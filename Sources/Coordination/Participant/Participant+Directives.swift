@@ -48,8 +48,8 @@ extension Participant {
         case .examine(let process, let claim):
             machine.examined(claim, isStopped: await environment.processes.isStopped(process))
         case .kill(let process, let epoch):
-            // This process may have been stopped since it announced the kill. Other participants may then have removed
-            // its request, and the owner may own under another epoch.
+            // Read the ownership again before the kill. This process may have been stopped since it announced the kill:
+            // other participants may have removed its request, and the owner may own under another epoch.
             try await look()
             let reason = await kill(process, of: epoch)
             machine.killEnded(epoch, impossible: reason, at: clock.now())

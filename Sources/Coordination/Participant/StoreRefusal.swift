@@ -30,6 +30,8 @@ final class StoreRefusal: Sendable {
     /// Makes the next write publish the refusal again, even if it has not changed.
     func tellAgain() { state.withLock { $0.isUntold = true } }
 
+    /// Records the beginning, the end or the result of a write of the core.
+    ///
     /// - Returns: True if ``current`` must be published in the group.
     func note(_ write: CoreWrite) -> Bool {
         state.withLock { state in

@@ -68,10 +68,11 @@ extension Baton {
 }
 
 extension ReceivedBaton {
-    /// Takes the descriptors, in the order in which the former core gave them. The caller must close them. They are
-    /// returned only once.
+    /// Takes the descriptors, in the order in which the former core gave them. The caller must close them. A second call
+    /// returns none.
     ///
-    /// - Throws: ``SharedCoreError/Code/unavailable`` when the process has no descriptors left.
+    /// - Throws: ``SharedCoreError/Code/unavailable`` when the process has no descriptors left. The descriptors of the
+    ///   baton are then closed.
     public func takeDescriptors() throws(SharedCoreError) -> [Int32] {
         var numbers: [Int32] = []
         for case let file as OpenFile in takeFiles() {
@@ -125,7 +126,7 @@ final class BatonKeeper: BatonKeeping {
             ended: { content.files.withLock { $0 = [] } })
     }
 
-    /// Closes the duplicates. Idempotent.
+    /// Closes the duplicates of the baton's descriptors, and gives the baton no more. Idempotent.
     func close() {
         content.files.withLock { $0 = [] }
         listener.close()

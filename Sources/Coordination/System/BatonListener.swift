@@ -88,7 +88,7 @@ enum BatonMessage {
     /// Requests the baton of an epoch. The answer repeats the request, with the sealed bytes and the descriptors.
     static func request(for epoch: Revision) -> [UInt8] { Array("sharedcore-baton 1 \(epoch)".utf8) }
 
-    /// Gives a host duplicates of the baton of an epoch.
+    /// The message that gives a host the baton of an epoch; the descriptors come with it.
     static func deposit(of epoch: Revision, until deadline: BootInstant) -> [UInt8] {
         Array("sharedcore-baton-keep 1 \(epoch) \(deadline.nanoseconds)".utf8)
     }

@@ -25,6 +25,8 @@ public struct FileWitness: Witness {
         self.init(path: directory + "/witness")
     }
 
+    /// Registers a running core by a lock on the byte at its epoch. The result lists the other cores that run.
+    ///
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` for an epoch beyond the offsets of a file;
     ///   ``SharedCoreError/Code/corrupt`` when the path is not a regular file; ``SharedCoreError/Code/forbidden`` or
     ///   ``SharedCoreError/Code/system`` when the file cannot be opened or locked.
