@@ -99,9 +99,9 @@ public struct CoordinationEnvironment: Sendable {
     /// The executor that runs the calls of a core; nil for Swift's concurrent pool, which wakes its process once a
     /// second.
     ///
-    /// A process that sleeps can use the group's ``SharedStore/deliveryExecutor`` if no call of its core blocks the
-    /// thread: such a call would delay the core's stop. A ``LoopCore`` does not block it. A `Task {}` that the core
-    /// begins still runs on the pool.
+    /// To avoid these wake-ups while the process sleeps, use the group's ``SharedStore/deliveryExecutor``. No call of the
+    /// core may then block the thread, because it would delay the core's stop. A ``LoopCore`` does not block it. A
+    /// `Task {}` that the core begins still runs on the pool.
     ///
     /// Source: contract C26.
     public var coreExecutor: (any TaskExecutor)? {

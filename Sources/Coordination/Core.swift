@@ -20,9 +20,10 @@ public protocol Core: Sendable {
     /// Disconnects, for the reason in the request. The default calls ``stop()``.
     ///
     /// The core's store accepts writes until this returns or ``CoordinationOptions/stopTimeout`` has passed. It refuses
-    /// them after ``StopRequest/Reason/superseded``, while the core is cut off, and once its session has ended.
+    /// them after ``StopRequest/Reason/superseded``, once the session has ended, and while the hub or the cluster of a
+    /// session with a lease does not answer (``StopRequest/Reason/cutOff``).
     ///
-    /// Source: contract C18.
+    /// Source: contract C18, C19.
     func stop(_ request: StopRequest) async
 
     /// Becomes quiet, and stays registered: sends nothing, needs no timer, and writes nothing to its store until ``resume(in:for:)``.

@@ -3,7 +3,7 @@
 ///
 /// Source: contract L2.
 public struct ProcessIdentity: Hashable, Sendable, CustomStringConvertible {
-    /// The run of the machine.
+    /// The boot of the machine in which the process runs.
     public let bootID: BootID
     /// The process id.
     public let pid: Int32
@@ -19,7 +19,7 @@ public struct ProcessIdentity: Hashable, Sendable, CustomStringConvertible {
     public var description: String { String(pid) }
 }
 
-/// The identity of one run of a machine, from its start to its stop: 16 bytes.
+/// The identity of one boot of a machine, which lasts from its start to its stop: 16 bytes.
 public struct BootID: Hashable, Sendable, CustomStringConvertible {
     /// The first eight bytes, big-endian.
     public let high: UInt64

@@ -1,9 +1,9 @@
 /// The clock of a group: a parameter, so that tests set the time.
 public protocol TimeSource: Sendable {
-    /// The run of the machine that ``now()`` counts in.
+    /// The boot of the machine since which ``now()`` counts.
     var bootID: BootID { get }
 
-    /// Returns the present instant. Never goes back within a run.
+    /// Returns the present instant. Never goes back within a boot.
     func now() -> BootInstant
 
     /// Waits until `instant`. Returns at that time or soon after it, never before.

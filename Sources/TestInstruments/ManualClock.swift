@@ -21,7 +21,7 @@ public final class ManualClock: TimeSource {
 
     private let state: Mutex<State>
 
-    /// Makes a clock of a first run of the machine, one hour after its start.
+    /// Makes a clock of a first boot of the machine, one hour after its start.
     public init(startingAt now: BootInstant = BootInstant(nanoseconds: 3_600_000_000_000)) {
         state = Mutex(State(bootID: BootID(high: 0x5ead, low: 1), now: now))
     }

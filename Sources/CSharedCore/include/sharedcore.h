@@ -616,9 +616,9 @@ int32_t sc_inbox_state(
 /* The state of a group, for every process of it. Structures that begin with a size have that many bytes in this library. Times are
    milliseconds since the machine's start, by CLOCK_BOOTTIME. */
 
-/* A process of one run of one machine. */
+/* A process. It is identified together with the boot of its machine. */
 typedef struct {
-    const char *boot_id; /* the run of the machine: 32 hexadecimal digits */
+    const char *boot_id; /* the boot of the machine: 32 hexadecimal digits */
     uint64_t start_time; /* clock ticks since the machine's start; 0 if it is not known */
     int32_t pid;
     int32_t reserved;

@@ -41,7 +41,7 @@ public struct Call: Hashable, Sendable {
         case ended(EndReason)
     }
 
-    /// Why a call has ended. New ones may be added.
+    /// Why a call has ended. New reasons may be added.
     public struct EndReason: Hashable, Sendable, CustomStringConvertible {
         enum Kind: UInt8, Hashable, Sendable {
             case hungUp = 1
@@ -75,9 +75,9 @@ public struct Call: Hashable, Sendable {
         /// reports it.
         public static let lost = EndReason(.lost)
 
-        /// Something failed.
+        /// The call failed, for example because the server refused it.
         ///
-        /// - Parameter text: The failure, for people: at most 256 bytes of UTF-8.
+        /// - Parameter text: The description of the failure, for people: at most 256 bytes of UTF-8.
         public static func failed(_ text: String) -> EndReason { EndReason(.failed, text) }
     }
 

@@ -65,7 +65,9 @@ public final class CallCommands: AsyncSequence, Sendable {
             sight = CallSight(of: call.key)
         }
 
-        /// - Throws: What the store throws; ``SharedCoreError/Code/outcomeUnknown`` if it is not known whether a
+        /// Waits for the next command and takes it; returns nil after the ownership or the call has ended.
+        ///
+        /// - Throws: The errors of the store; ``SharedCoreError/Code/outcomeUnknown`` if it is not known whether a
         ///   command was taken; the command is not carried out.
         public mutating func next() async throws(SharedCoreError) -> ReceivedCallCommand? {
             try await take()

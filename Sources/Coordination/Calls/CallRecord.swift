@@ -20,15 +20,18 @@ package enum CallKey {
 /// owner's claim is lost. So a commit of a new owner, even that of its acquisition, takes a call over by writing its
 /// record again unchanged. The record need not name an epoch, which is not known before the commit of the acquisition.
 ///
-/// | bytes | what |
+/// ``ByteWriter`` writes these fields, in this order:
+///
+/// | form | content |
 /// |---|---|
-/// | 1 | version, 1 |
-/// | texts | id, from, to, account |
-/// | 1, 1 | direction, media |
-/// | 1 | state: 1 incoming, 2 ringing, 3 answered, 4 held, 5 remotely held, 6 ended, 7 ended and acknowledged: without texts but its id |
-/// | 1, text | if it has ended: the reason |
-/// | two words, integer | the run of the machine, when it began |
-/// | flag and integer, twice | when it was answered, when it ended |
+/// | byte | version, 1 |
+/// | four texts | id, from, to, account; in state 7 only the id is not empty |
+/// | two bytes | direction, media |
+/// | byte | state: 1 incoming, 2 ringing, 3 answered, 4 held, 5 remotely held, 6 ended, 7 ended and acknowledged |
+/// | byte and text | in states 6 and 7: the reason of the end |
+/// | two words | the boot id of the times |
+/// | integer | when the call began |
+/// | two optional integers | when it was answered, when it ended |
 package struct CallRecord: Hashable, Sendable {
     /// The maximum number of ended calls that are kept. It applies separately to acknowledged calls and to calls that
     /// were not acknowledged. The oldest are removed first. With this bound the records fit into the space that is

@@ -129,7 +129,9 @@ public final class CallChanges: AsyncSequence, Sendable {
             self.watch = watch
         }
 
-        /// - Throws: What ``Watch/next()`` throws.
+        /// Waits until the list of calls differs from the one that was returned last, and returns it; nil after the end.
+        ///
+        /// - Throws: The errors of ``Watch/next()``.
         public mutating func next() async throws(SharedCoreError) -> [Call]? {
             try await advance()
         }

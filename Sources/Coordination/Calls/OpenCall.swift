@@ -77,7 +77,9 @@ extension CoreContext {
         OpenWork(try await store.list(OwnershipKey.path, consistency: consistency))
     }
 
-    /// - Throws: ``SharedCoreError/Code/guardFailed`` if the activity belongs to an open call, which ends it itself.
+    /// Checks that an activity does not belong to an open call.
+    ///
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` if it does: the end of the call ends the activity.
     func requireNoCall(with activity: Activity, consistency: ReadConsistency) async throws(SharedCoreError) {
         guard activity.kind.name == Activity.Kind.call.name else { return }
         let calls = try await store.list(CallKey.records, consistency: consistency).entries.filter(isOpen)

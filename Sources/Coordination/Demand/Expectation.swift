@@ -7,7 +7,7 @@ package struct Expectation: StoredRecord {
     /// Selects all expectations.
     package static let path: KeyPrefix = ".sharedcore/expectations/"
 
-    /// The run of the machine that ``deadline`` counts in.
+    /// The boot of the machine since which ``deadline`` counts.
     package var bootID: BootID
     package var deadline: BootInstant
 

@@ -3,12 +3,14 @@ internal import Mailboxes
 
 /// The record of a message in the inbox, without its ``InboxDetails``.
 ///
-/// | bytes | what |
+/// ``ByteWriter`` writes these fields, in this order:
+///
+/// | form | content |
 /// |---|---|
-/// | 1 | version, 1 |
-/// | text | call-id: the item's name may be only its hash |
-/// | 1 | content: 1 text, 2 invitation by a version that did not keep the inviter, 3 invitation, 4 too large |
-/// | texts | 1: from, to, text; 2: subject, local address; 3: from, subject, local address; 4: from, to |
+/// | byte | version, 1 |
+/// | text | call-id, because the item's name may be only its hash |
+/// | byte | tag of the content: 1 text, 2 invitation by a version that did not keep the inviter, 3 invitation, 4 too large |
+/// | texts | by tag: 1: from, to, text; 2: subject, local address; 3: from, subject, local address; 4: from, to |
 ///
 /// A message of any other kind has the tag 1, so that a version without details shows its sender and its text.
 struct InboxRecord: Hashable {

@@ -188,6 +188,8 @@ extension ActivitiesRecord {
 }
 
 extension ActivitiesRecord {
+    /// Checks that one more activity may begin.
+    ///
     /// - Throws: ``SharedCoreError/Code/limitExceeded`` if the maximum number of activities is open.
     static func requireRoom(beside open: [Activity]) throws(SharedCoreError) {
         guard open.count >= maximumCount else { return }

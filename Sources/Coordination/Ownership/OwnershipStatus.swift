@@ -1,6 +1,7 @@
 package import CoreAPI
 
-/// The owner of a group with its open activities, the Main that has asked for the core and the one that rests, at one revision.
+/// The ownership of a group at one revision: the owner with its open activities, the Main that has asked for the core,
+/// and the Main that rests.
 ///
 /// Source: contract C1, C3, C17, C26.
 package struct OwnershipStatus: Hashable, Sendable {

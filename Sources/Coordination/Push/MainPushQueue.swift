@@ -131,21 +131,22 @@ package struct MainPushQueue: Sendable {
     package func trimTimeline() async throws(SharedCoreError) { try await timeline.trim() }
 }
 
-/// The record of a push that waits for a Main.
+/// The record of a push that waits for a Main, as ``ByteWriter`` writes it.
 ///
-/// | bytes | what |
+/// | form | content |
 /// |---|---|
-/// | 1 | version, 1 |
-/// | texts | call-id, type, account |
+/// | byte | version, 1 |
+/// | three texts | call-id, type, account |
 /// | data | payload |
-/// | integer, two words | when its time ends, and the boot id of that clock |
+/// | integer | the end of the push's time, in nanoseconds since the machine's boot |
+/// | two words | the id of that boot |
 struct MainPushRecord: Hashable, Sendable {
     private static let version: UInt8 = 1
 
     let push: Push
-    /// When its time ends.
+    /// The end of the push's time.
     let end: BootInstant
-    /// The run of the machine that ``end`` counts in.
+    /// The boot of the machine since which ``end`` counts.
     let bootID: BootID
 
     init(push: Push, end: BootInstant, bootID: BootID) {
@@ -154,7 +155,7 @@ struct MainPushRecord: Hashable, Sendable {
         self.bootID = bootID
     }
 
-    /// Nil when the bytes are no push that this version reads.
+    /// Reads a record; nil for bytes that are no push in a form that this version reads.
     init?(_ bytes: [UInt8]) {
         do {
             var reader = ByteReader(bytes)

@@ -55,6 +55,8 @@ public final class MainPushes: AsyncSequence, Sendable {
             order = QueueOrder(at: queue.mailbox.keys)
         }
 
+        /// Waits for the next push and takes it; returns nil at the end of the sequence.
+        ///
         /// - Throws: ``CoordinationError/Code/fenced`` when the session is over; ``CoordinationError/Code/store``,
         ///   after which the next call continues.
         public mutating func next() async throws(CoordinationError) -> TakenPush? {

@@ -39,9 +39,9 @@ public struct TimelineEntry: Hashable, Sendable {
     public var reason: String {
         didSet { reason = Self.cut(reason) }
     }
-    /// When, by the clock of the machine's run ``bootID``.
+    /// The time of the event, on the clock of the boot ``bootID``.
     public var at: BootInstant
-    /// The run of the machine.
+    /// The boot of the machine since which ``at`` counts.
     public var bootID: BootID
 
     public init(

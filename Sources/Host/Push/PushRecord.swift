@@ -14,9 +14,9 @@ struct PushRecord: Codable, Hashable, Sendable {
     }
 
     let push: Push
-    /// The time at which it came, in nanoseconds of the boot clock.
+    /// The time at which the push came, in nanoseconds since the machine's boot.
     let receivedAt: UInt64
-    /// The boot id of that clock.
+    /// The boot of the machine since which that time counts.
     let bootID: String
     /// How many Executors have failed for it.
     var failures = 0

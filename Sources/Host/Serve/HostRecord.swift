@@ -23,7 +23,7 @@ struct HostRecord: Codable, Hashable, Sendable {
         private static let byteCount = 16 << 10
 
         let callID: String
-        /// When its next attempt begins, in nanoseconds of the boot clock, and the boot id of that clock.
+        /// When its next attempt begins, in nanoseconds since the machine's boot, and the id of that boot.
         let at: UInt64
         let bootID: String
 
