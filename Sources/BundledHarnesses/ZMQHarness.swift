@@ -38,12 +38,14 @@
         private let transport: Transport
         private let parent: String
 
+        /// Creates a harness for one kind of storage and one transport.
+        ///
         /// - Parameters:
-        ///   - parent: The directory in which each group gets one of its own; it must exist, and its path must be
-        ///     short.
-        ///   - peer: The program that acts as a second process.
-        ///   - hub: A program that runs a hub on files, with an endpoint, a directory and a lease in milliseconds as
-        ///     arguments.
+        ///   - parent: An existing directory, in which each group gets a directory of its own. Its path must be short,
+        ///     because the path of a socket has at most 107 bytes.
+        ///   - peer: The program that acts as a second process. Not used over `inproc`.
+        ///   - hub: A program that runs a hub on files. Its arguments are an endpoint, a directory and a lease in
+        ///     milliseconds.
         package init(
             _ storage: Storage, over transport: Transport, in parent: String, peer: PeerProgram?,
             hub: PeerProgram? = nil
@@ -64,8 +66,8 @@
                 "over tcp a stopped process is not seen, and an owner waited for as long as its lease")
         }
 
-        /// A stopped hub delays all participants, so the backend does not promise this feature. Here the hub is in this
-        /// process, and the cases stop only other processes.
+        /// Over `ipc`, stopped writers are tolerated although the backend does not promise it. A stopped hub delays all
+        /// participants, but here the hub is in this process, and the cases stop only other processes.
         package var promisesOfParticipants: Set<Capability> {
             if case .ipc = transport { [.stoppedWritersTolerated] } else { [] }
         }

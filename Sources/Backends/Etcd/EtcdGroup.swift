@@ -243,8 +243,8 @@
             guard handle.close() else { return }
             leasedSession.reads.cancelAll()
             feed.replica.finish(session.id, with: nil)
-            // The end of the session fences requests that are still on their way, so the commits learn their outcome.
-            // If the cluster is unreachable, the close does not wait for it.
+            // Once the session has ended, the cluster refuses its requests that are still on their way, so the pending
+            // commits learn their outcome. If the cluster is unreachable, the close does not wait for it.
             let isOver = await leasedSession.leave(feed, releasing: false)
             if !isOver { leasedSession.commits.cancelAll() }
             // Keep the feed until the pending commits have learnt their outcome from it.

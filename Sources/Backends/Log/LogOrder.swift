@@ -43,7 +43,9 @@ final class LogOrder: Sendable {
 
     // MARK: - Reading
 
-    /// - Throws: The reason why the handle cannot go on.
+    /// Checks that the handle can continue.
+    ///
+    /// - Throws: The reason why it cannot.
     func check() throws(SharedCoreError) {
         if let failure = progress.withLock(\.failure) { throw failure }
     }
@@ -230,7 +232,9 @@ final class LogOrder: Sendable {
         }.value.get()
     }
 
-    /// - Throws: `cancelled`, as soon as the task is.
+    /// Waits for a duration.
+    ///
+    /// - Throws: `cancelled`, as soon as the task is cancelled.
     static func pause(_ duration: Duration) async throws(SharedCoreError) {
         let clock = SystemClock()
         do { try await clock.sleep(until: clock.now().advanced(by: duration)) } catch { throw .cancelled("log") }

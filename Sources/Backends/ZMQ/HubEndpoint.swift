@@ -112,12 +112,13 @@ extension String {
 }
 
 extension HubEndpoint {
-    /// Returns the default address of the hub of a local group: a socket in the user's runtime directory, with a name
-    /// that every process derives from the group's directory; without a runtime directory, in the group's directory.
+    /// Returns the default address of the hub of a local group: the socket `sharedcore/HASH/hub` in the user's runtime
+    /// directory, where HASH is the hash of the path of the group's directory. Without a runtime directory, it is the
+    /// socket `hub` in the group's directory.
     ///
     /// - Parameters:
     ///   - groupDirectory: The absolute path of the group's directory.
-    ///   - runtimeDirectory: The value of `XDG_RUNTIME_DIR`.
+    ///   - runtimeDirectory: The value of `XDG_RUNTIME_DIR`; a value that is no absolute path counts as unset.
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` when the path is too long for a socket.
     public static func standard(
         forGroup groupDirectory: String, runtimeDirectory: String?

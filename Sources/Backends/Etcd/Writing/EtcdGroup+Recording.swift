@@ -129,14 +129,14 @@
             let nothing = number == nil ? [.get(keys.head)] : ending(changed: false)
             guard !removed.isEmpty else { return nothing }
             let all = Etcdserverpb_RequestOp.grouped(changes + ending(changed: true))
-            // If the transaction removes too many keys to read them first, remove them in one step. The answer says how
-            // many keys were removed.
+            // If the transaction removes too many keys to compare each first, remove them unconditionally. The answer
+            // says how many keys were removed.
             guard removed.count <= Self.removalsLookedAt else { return all }
             return [.transaction(if: removed.map { .empty($0) }, then: nothing, else: all)]
         }
 
-        /// The maximum number of removals for which the keys are read first: as many as fit beside the steps that end
-        /// every commit.
+        /// The maximum number of keys of a removal for which the request first compares whether any of them exists. Their
+        /// removals and the three steps that end a commit fill one group of steps.
         private static var removalsLookedAt: Int { Etcdserverpb_RequestOp.groupSize - 3 }
 
         private func changing(

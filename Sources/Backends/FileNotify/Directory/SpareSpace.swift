@@ -94,7 +94,7 @@ enum SpareSpace {
         }
     }
 
-    /// Frees the file's space beyond a size. Only for the holder of the journal's lock: other processes rely on the
+    /// Frees the file's space beyond a size. The caller must hold the journal's lock, because other processes rely on the
     /// size for their records.
     static func giveBack(
         beyond byteCount: Int, in directory: Directory, for journal: Journal

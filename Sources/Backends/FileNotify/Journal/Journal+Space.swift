@@ -10,7 +10,7 @@ extension Journal {
     /// The bytes reserved at a time.
     static let growthByteCount = 256 << 10
 
-    /// Reserves space for a record before a byte of it is written. Only for the lock's holder.
+    /// Reserves space for a record before a byte of it is written. The caller must hold the lock.
     ///
     /// - Parameter kept: The bytes of the space for a full disk that must stay free.
     /// - Throws: `storageFull`.
@@ -26,7 +26,7 @@ extension Journal {
         }
     }
 
-    /// Frees the journal's space beyond a tail and its reserve. Only for the lock's holder.
+    /// Frees the journal's space beyond a tail and its reserve. The caller must hold the lock.
     ///
     /// - Returns: Whether there was anything to free.
     func giveBackSpace(behind tail: Int) throws(SharedCoreError) -> Bool {

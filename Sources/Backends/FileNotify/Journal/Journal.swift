@@ -205,7 +205,7 @@ final class Journal: ValueSource {
         set { page.store(UInt64(newValue), at: Word.reserved) }
     }
 
-    /// The least size of the spare file. Only for the process that holds that file; see ``SpareSpace``.
+    /// The least size of the spare file. Only the process that holds that file may use it; see ``SpareSpace``.
     var spareByteCount: Int {
         get { Int(clamping: page.load(at: Word.spare)) }
         set { page.store(UInt64(newValue), at: Word.spare) }

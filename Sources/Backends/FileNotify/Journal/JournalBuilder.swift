@@ -34,9 +34,9 @@ final class JournalBuilder {
 
     /// - Parameter snapshotByteCount: About how many bytes will follow. Their space is taken at once, because on a full
     ///   disk the reserved space must be used from the start.
-    /// - Parameter usesSpareSpace: Whether the reserved space is used on a full disk. Only for the content that it was
-    ///   measured for, and by a process that waits until ``LocalGroup/keepSpareSpace()`` has reserved it again: if the
-    ///   process ends in between, another program may take the space.
+    /// - Parameter usesSpareSpace: Whether the reserved space is used on a full disk. Pass true only for the content that
+    ///   it was measured for, and only in a process that waits until ``LocalGroup/keepSpareSpace()`` has reserved it
+    ///   again. If the process ends in between, another program may take the space.
     /// - Throws: The error of a full disk also while another process has the spare file; see
     ///   ``Platform/SystemCallError/isSpareInUse``.
     init(

@@ -18,8 +18,8 @@ struct SurvivingRecords: Sendable {
 
     /// - Parameters:
     ///   - endsAtUnreadable: Whether a record with a valid checksum that this program cannot read ends the records, as a
-    ///     damaged one does. Only for a salvage: a group that is opened this way would go on without what was committed
-    ///     behind it.
+    ///     damaged one does. Pass true only for a salvage: a group that is opened this way would continue without the
+    ///     commits behind that record.
     ///   - journal: Opens a journal by its number; returns nil if it is missing or not a journal.
     init(
         from first: Journal, limits: Limits, endsAtUnreadable: Bool = false,

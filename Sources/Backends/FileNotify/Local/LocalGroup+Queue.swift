@@ -133,6 +133,8 @@ extension LocalGroup {
         keepSpareSpace()
     }
 
+    /// Frees space on a full disk: finishes a compaction that is under way, or else compacts the journal.
+    ///
     /// - Returns: Whether this call has finished a compaction.
     private func makeRoomOnFullDisk() -> Bool {
         if (try? finishCompaction()) == true { return true }

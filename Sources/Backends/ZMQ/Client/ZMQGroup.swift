@@ -90,8 +90,11 @@ public final class ZMQGroup: SharedGroup {
         return ZMQGroup(link: link, session: welcome.session, capabilities: capabilities, replica: replica)
     }
 
-    /// Opens the group that a hub serves to read its present state. The hub keeps no record of the reader: no session,
-    /// no revision. Writing is `forbidden`, and waiting for changes `unsupported`. No hub is started.
+    /// Opens the group of a hub for reading. All reads of the handle return the state at one revision, that of the
+    /// opening; open again to read a later state.
+    ///
+    /// The reader has no session and takes no revision. Calls that write throw ``SharedCoreError/Code/forbidden``, and
+    /// watches and observations ``SharedCoreError/Code/unsupported``. No hub is started.
     ///
     /// Source: contract L4.
     ///

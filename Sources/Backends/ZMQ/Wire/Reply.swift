@@ -103,10 +103,10 @@ struct Reply: Hashable {
         self.body = body
     }
 
-    /// Reads a reply. The bytes are untrusted.
+    /// Reads a reply from untrusted bytes, without its records.
     ///
-    /// - Parameter recordsOffset: Set to the offset of the records behind a reply that has some, else to nil. The
-    ///   records are not read.
+    /// - Parameter recordsOffset: Set to the offset at which the records begin; nil for a kind of reply without records.
+    /// - Throws: ``SharedCoreError/Code/corrupt`` for bytes that are no reply.
     init(_ bytes: [UInt8], recordsOffset: inout Int?) throws(SharedCoreError) {
         var offset: Int?
         (number, body) = try Wire.read(bytes) { reader in
