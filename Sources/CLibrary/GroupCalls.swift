@@ -33,6 +33,8 @@ final class GroupObject: HandleObject {
         CallingThread.wait { [store] in await store.close() }
     }
 
+    /// Checks that participants can take part in the group.
+    ///
     /// - Throws: `forbidden` for a group that is open to read only: neither a Main nor an Executor can take part in it.
     func requireParticipant() throws(Failure) {
         guard isReadOnly else { return }

@@ -10,6 +10,8 @@ struct KeeperLock {
     /// The open file with the lock, which is held as long as this value exists.
     private let lock: OpenFile
 
+    /// Takes the lock of the keeper's directory, and listens at its socket.
+    ///
     /// - Throws: ``KeeperFailure`` with `no` when another keeper has the directory.
     static func take(_ place: KeeperPlace) throws -> KeeperLock {
         guard case .found(let directory) = try Directory.follow(place.directory, lastIsLink: false) else {

@@ -36,6 +36,8 @@ struct KeptSocketTable {
         if isWatching { try? readiness.add(file.descriptor, key: lastKey) }
     }
 
+    /// Stops keeping a socket, and closes this process's duplicate of it.
+    ///
     /// - Returns: True if the socket was kept.
     @discardableResult
     mutating func release(_ name: String) -> Bool {

@@ -37,7 +37,9 @@ package final class Interruption<Result: Sendable>: Sendable {
     /// True after one of the signals came.
     package var isRaised: Bool { state.withLock { $0.signal != nil } }
 
-    /// - Throws: ``Interrupted``, with the first signal, if one came.
+    /// Throws if a signal has come.
+    ///
+    /// - Throws: ``Interrupted``, with the first signal.
     package func check() throws(Interrupted) {
         guard let signal = state.withLock(\.signal) else { return }
         throw Interrupted(status: signal == .interrupt ? .interrupted : .terminated)

@@ -81,11 +81,12 @@
         /// - Parameters:
         ///   - text: The text, in UTF-8.
         ///   - address: A `sip:` or `sips:` URI of at most 512 bytes.
-        /// - Throws: ``SharedCoreError/Code/unavailable`` if no core of this telephone runs in this process or it rests, and for an
-        ///   answer with which a repetition may succeed later. ``SharedCoreError/Code/forbidden`` for 401, 403, 407 and 603.
-        ///   ``SharedCoreError/Code/invalidArgument`` for another address, for a text with a NUL, and for an answer that says that
-        ///   the same request fails again, such as 404 and 415. ``SharedCoreError/Code/outcomeUnknown`` if the core ends before the
-        ///   answer. The message of the error has the status.
+        /// - Throws: ``SharedCoreError/Code/unavailable`` if no core of this telephone runs in this process, if it rests, if no
+        ///   answer comes (status 408), and for every status that is not named below: a repetition may succeed later.
+        ///   ``SharedCoreError/Code/forbidden`` for 401, 403, 407 and 603. ``SharedCoreError/Code/invalidArgument`` for an address of
+        ///   another form, for a text with a NUL, and for a status that means that the same request would fail again, such as 404
+        ///   and 415. ``SharedCoreError/Code/outcomeUnknown`` if the core ends before the answer. The message of the error has the
+        ///   status.
         public func send(_ text: String, to address: String) async throws(SharedCoreError) {
             guard !text.utf8.contains(0) else {
                 throw SharedCoreError(.invalidArgument, "The text has a NUL.", at: address)
@@ -103,9 +104,8 @@
         ///
         /// - Parameter address: A `sip:` or `sips:` URI of at most 512 bytes.
         /// - Throws: ``SharedCoreError/Code/unavailable`` if no core of this telephone runs in this process, if it rests or is about
-        ///   to stop;
-        ///   ``SharedCoreError/Code/invalidArgument`` for another address; ``SharedCoreError/Code/outcomeUnknown`` if the core ends
-        ///   before.
+        ///   to stop; ``SharedCoreError/Code/invalidArgument`` for an address of another form; ``SharedCoreError/Code/outcomeUnknown``
+        ///   if the core ends before the call is a record.
         public func call(_ address: String) async throws(SharedCoreError) -> CallID {
             switch try await ask(at: address, { stack, number in stack.call(address, number) }) {
             case .begun(let id): return id

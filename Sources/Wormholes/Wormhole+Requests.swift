@@ -6,13 +6,13 @@ internal import WormholeFormat
 extension Wormhole {
     /// Sends a request, and waits for the reply.
     ///
-    /// A participant that joins later, or takes the request after another was killed, can answer it as well, until the
-    /// timeout. Work may be done twice, so repeating a request must do no harm.
+    /// Any participant can answer until the timeout, also one that joins later. If a participant is killed while it has
+    /// the request, another takes it. The work may then be done twice, so repeating a request must do no harm.
     ///
     /// - Parameters:
     ///   - request: The request.
     ///   - id: The kind of request.
-    ///   - timeout: The longest wait for the reply. After that the request can no longer be taken.
+    ///   - timeout: The longest wait for the reply, above zero. After that the request can no longer be taken.
     /// - Throws: ``WormholeError/Code/timeout``; ``WormholeError/Code/refused`` with the reason;
     ///   ``WormholeError/Code/undecodable`` for a reply that cannot be read here;
     ///   ``WormholeError/Code/encodingFailed``; the errors of the store.
@@ -34,7 +34,9 @@ extension Wormhole {
         throw WormholeError(.refused, reason)
     }
 
-    /// Starts taking requests, and waits if there is none. Returns armed.
+    /// Returns the sequence of the requests of a kind, which waits while there is none. Several participants may take
+    /// requests of one kind; each request goes to one of them. The sequence is armed when this returns: no request that
+    /// is sent later is missed.
     public func requests<Request, Reply>(
         of id: RequestID<Request, Reply>
     ) async throws(WormholeError) -> ReceivedRequests<Request, Reply> {

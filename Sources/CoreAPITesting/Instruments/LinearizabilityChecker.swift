@@ -109,11 +109,11 @@ struct RegisterOperation: Sendable {
     }
 }
 
-/// Checks whether concurrent calls on one key can be put into one order that agrees with their results and with the
-/// order in real time of those that did not overlap.
+/// Checks whether the history of concurrent calls on one key is linearizable: whether one order of the calls explains
+/// all results, and keeps the order in time of calls that did not overlap.
 ///
-/// The history is divided into windows at moments without a pending call. Each window is searched separately, from
-/// every state in which the previous windows can have ended. A window has at most 64 calls.
+/// The caller divides the history into windows at moments without a pending call. ``check(_:)`` searches each window
+/// separately, from every state in which the previous windows can have ended. A window has at most 64 calls.
 ///
 /// Source: Wing, Gong: Testing and Verifying Concurrent Objects, 1993; Lowe: Testing for Linearizability, 2017.
 struct LinearizabilityChecker {

@@ -1,6 +1,6 @@
 public import BackendRegistry
 
-/// The program `sharedcore` as a library: the `main` of an application that adds its own backends to it.
+/// The program `sharedcore` as a library: an application calls it from its own `main` and adds its own backends.
 ///
 /// ```swift
 /// @main
@@ -9,8 +9,8 @@ public import BackendRegistry
 /// }
 /// ```
 ///
-/// All commands then take `--backend NAME`, and so do the configuration file and the environment. The processes that the
-/// program starts, such as the Executors of `serve`, are the same program.
+/// The command line, the configuration file and the environment can then choose an added backend by its name, as in
+/// `--backend NAME`. The processes that the program starts, such as the Executors of `serve`, run the same program.
 ///
 /// Source: decision 51.
 public enum SharedCoreProgram {

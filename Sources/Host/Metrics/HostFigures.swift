@@ -74,6 +74,8 @@ final class SupervisionFigures: Sendable {
         kept = Gauge(label: "sharedcore_kept_sockets", factory: factory)
     }
 
+    /// Records the state of the keeper and of its Main.
+    ///
     /// - Parameter status: Nil if no keeper answers.
     func set(_ status: KeeperStatus?) {
         keeperRuns.record(status == nil ? 0 : 1)

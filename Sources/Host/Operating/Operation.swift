@@ -144,6 +144,8 @@ struct Operator: Sendable {
         try await Timeline(group).trim()
     }
 
+    /// Commits an entry of the timeline about the operation.
+    ///
     /// - Parameter condition: A guard of the same commit.
     private func commitNote(
         _ sentence: String, requiring condition: Transaction.Guard? = nil
@@ -213,6 +215,8 @@ struct Operator: Sendable {
             json: ["event": "resumed", "changed": .flag(isChanged)])
     }
 
+    /// Commits a pause or a resumption of the host.
+    ///
     /// - Returns: False if another process has done the same in between.
     private func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Bool {
         do throws(SharedCoreError) {

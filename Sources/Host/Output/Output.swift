@@ -15,9 +15,10 @@ final class Output: Sendable {
     }
 
     /// Prints a result as text or JSON, as the user chose. A text is one line and may have tabs. Other control
-    /// characters are escaped, so that foreign text can neither control the terminal nor begin a line.
+    /// characters are escaped, so that foreign text can neither control the terminal nor begin a line. In a locale
+    /// without UTF-8, typographic characters of a text become ASCII.
     ///
-    /// - Throws: ``OutputClosed`` when the reader has closed the pipe, ``OutputFailed`` when it cannot be written.
+    /// - Throws: ``OutputClosed`` when the reader has closed the pipe, ``OutputFailed`` when the result cannot be written.
     func emit(text: @autoclosure () -> String, json object: @autoclosure () -> JSONObject) async throws {
         try await write(line: json ? object().line : ProgramText.inLocale(ProgramText.columns(text())))
     }

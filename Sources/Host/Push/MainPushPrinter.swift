@@ -48,6 +48,8 @@ final class MainPushPrinter: Sendable {
         }
     }
 
+    /// Throws if a push could not be printed.
+    ///
     /// - Throws: The error with which printing failed.
     func check() throws {
         if let error = failure.withLock({ $0 }) { throw error }

@@ -215,6 +215,8 @@ struct PushMaildir: Sendable {
         }
     }
 
+    /// Creates the push of a message that has arrived, and notes that the message has become a push.
+    ///
     /// - Returns: True if a push was created. If not, nothing was noted.
     private func push(
         _ arrival: MailArrivals.Arrival, known: inout [String: String]

@@ -177,8 +177,7 @@ struct PushQueue: Sendable {
     /// The maximum number of pushes that one transaction drops.
     private static let portionCount = 64
 
-    /// Deletes the pushes of a call-id that were given up, except those that another process has in hand to try them
-    /// again.
+    /// Deletes the given-up pushes of a call-id, except those that another process is moving back to the queue.
     ///
     /// - Parameter note: Adds the entry of the timeline to each transaction.
     /// - Returns: The number of deleted pushes.

@@ -166,6 +166,8 @@ package final class RequestServer: Sendable {
         }
     }
 
+    /// Accepts the connections that wait, up to a maximum number.
+    ///
     /// - Returns: True if the system had a descriptor for each.
     private func accept(into table: inout PeerTable) -> Bool {
         do throws(SystemCallError) {

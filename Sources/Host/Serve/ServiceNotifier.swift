@@ -28,6 +28,8 @@ struct ServiceNotifier: Sendable {
         watchdogInterval = isMeant && address != nil && microseconds > 0 ? .microseconds(max(1, microseconds / 2)) : nil
     }
 
+    /// Reports that the service is ready.
+    ///
     /// - Parameter status: A text for users; nil keeps the text of ``status(_:)``.
     func ready(_ status: String? = nil) { send("READY=1" + (status.map { "\nSTATUS=\($0)" } ?? "")) }
 
@@ -35,6 +37,8 @@ struct ServiceNotifier: Sendable {
     /// read.
     func status(_ status: String) { sendAtOnce("STATUS=\(status)") }
 
+    /// Reports that the service reloads its configuration.
+    ///
     /// - Parameter microseconds: When the reload began, on the clock of the manager.
     func reloading(at microseconds: UInt64) { send("RELOADING=1\nMONOTONIC_USEC=\(microseconds)") }
 

@@ -69,6 +69,8 @@ final class DeliverySlot: Sendable {
         state.withLock { $0.suspensions += 1 }
     }
 
+    /// Ends one suspension; deliveries continue after the last.
+    ///
     /// - Returns: False when it was not suspended.
     func resume() -> Bool {
         let (isKnown, isLast) = state.withLock { state in

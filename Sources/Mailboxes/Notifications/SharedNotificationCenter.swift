@@ -144,6 +144,8 @@ struct ObserverTable {
 
     private var records: [ObjectIdentifier: Record] = [:]
 
+    /// Keeps a registration for its observer, and removes those of released observers.
+    ///
     /// - Returns: The registrations of released observers, for the caller to release.
     mutating func keep(_ token: NotificationToken, for observer: any AnyObject & Sendable) -> [NotificationToken] {
         let gone = sweep()
@@ -160,7 +162,9 @@ struct ObserverTable {
         return removed
     }
 
-    /// - Returns: The registrations of released observers, for the caller to release.
+    /// Removes the registrations of released observers.
+    ///
+    /// - Returns: The removed registrations, for the caller to release.
     mutating func sweep() -> [NotificationToken] {
         // Remove released observers before each lookup, because a new object may have the address of a released one.
         let gone = records.filter { $0.value.observer == nil }

@@ -59,8 +59,9 @@ package final class MappedPage: Sendable {
         munmap(base, Self.byteCount)
     }
 
-    /// True if the page was missing from its file at a use, as after a truncation, and was replaced by private memory
-    /// of zeros. Only if ``BusErrorHandler`` is installed: otherwise such a use ends the process.
+    /// True if an access has found that the file no longer contains the page, for example because the file was
+    /// truncated. ``BusErrorHandler`` has then replaced the page by private memory of zeros. Without that handler, such
+    /// an access ends the process by SIGBUS.
     package var isLost: Bool { clinux_is_page_lost(watched) }
 
     /// Throws if the page is lost.

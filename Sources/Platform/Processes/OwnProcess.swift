@@ -89,7 +89,8 @@ package enum OwnProcess {
         clinux_return_heap()
     }
 
-    /// Sets a variable of the environment of the program that this process becomes. Only while it has one thread.
+    /// Sets a variable of the environment of the program that this process becomes. Call it only while the process
+    /// has one thread.
     package static func set(_ variable: String, to value: String) {
         setenv(variable, value, 1)
     }

@@ -4,7 +4,8 @@ internal import Synchronization
 extension ProcessIdentity {
     /// Waits until the process has ended. Returns at once if it has.
     ///
-    /// All waits of a process share one thread. A child that has ended and was not reaped has ended.
+    /// A zombie, which is a child that its parent has not reaped yet, counts as ended. All waits in the calling process
+    /// share one thread.
     ///
     /// - Throws: ``SharedCoreError/Code/cancelled`` when the task is cancelled; ``SharedCoreError/Code/unsupported`` if the process cannot be
     ///   seen, as from another container; ``SharedCoreError/Code/system`` if no descriptor or thread is left.
@@ -30,7 +31,7 @@ extension ProcessIdentity {
     }
 }
 
-/// The thread of this process that waits for the ends of others, for all of its groups.
+/// The one thread of this process that waits for other processes to end, for all groups.
 package final class ProcessEnds: Sendable {
     /// Waits for the end of one process, until it is released.
     package final class Wait: Sendable {
@@ -57,6 +58,8 @@ package final class ProcessEnds: Sendable {
     private let readiness: ReadinessSet
     private let state = Mutex(State())
 
+    /// Returns the thread, and starts it at the first call.
+    ///
     /// - Throws: When the system has no descriptor or no thread left; the next call tries again.
     package static func shared() throws(SystemCallError) -> ProcessEnds {
         try started.withLock { started throws(SystemCallError) in
@@ -72,7 +75,7 @@ package final class ProcessEnds: Sendable {
         readiness = try ReadinessSet()
     }
 
-    /// Calls once when a process has ended, on the thread that waits and under no lock: the call must not block.
+    /// Calls `call` once when a process has ended. The call runs on the shared thread, under no lock, and must not block.
     package func wait(
         for process: ProcessHandle, _ call: @escaping @Sendable () -> Void
     ) throws(SystemCallError) -> Wait {

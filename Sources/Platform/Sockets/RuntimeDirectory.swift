@@ -7,7 +7,7 @@ package enum RuntimeDirectory {
     ///
     /// - Parameters:
     ///   - groupDirectory: The absolute path of the group's directory.
-    ///   - runtimeDirectory: The value of `XDG_RUNTIME_DIR`; it counts as unset if it is no absolute path.
+    ///   - runtimeDirectory: The value of `XDG_RUNTIME_DIR`; a value that is no absolute path counts as unset.
     package static func path(ofGroup groupDirectory: String, runtimeDirectory: String?) -> String {
         guard let runtimeDirectory, runtimeDirectory.isAbsolutePath else { return groupDirectory }
         let place = runtimeDirectory.utf8.last == UInt8(ascii: "/") ? runtimeDirectory : runtimeDirectory + "/"

@@ -4,8 +4,8 @@
 /// If a word names no valid character set, or exceeds the maximum number, a space is inserted into its beginning. It is
 /// then not an encoded word, and is shown unchanged.
 struct EncodedWords {
-    /// The number of words of a message that are converted from another character set than UTF-8. If they alternate
-    /// between character sets, each costs up to 75 µs (measured).
+    /// The maximum number of encoded words in one message whose character set is neither UTF-8 nor US-ASCII and must be
+    /// converted. If the words alternate between character sets, each conversion takes up to 75 µs (measured).
     static let convertedCount = 200
 
     /// The number of words that may still be converted.

@@ -1,14 +1,14 @@
 internal import Coordination
 
-/// How the value of a header becomes the identifier that a push announces.
+/// Reads the identifier that a push announces from the value of a mail header.
 enum MailIdentifier {
     /// Returns a Call-ID (RFC 3261, 20.8): the value without folds and the white space around it.
     static func callID(_ value: [UInt8]) -> CallID? {
         text(value[...]).flatMap(CallID.init)
     }
 
-    /// Returns a Message-ID (RFC 5322, 3.6.4): the text between the angle brackets, which are no part of the
-    /// identifier.
+    /// Returns a Message-ID: the text between the angle brackets, which are no part of the identifier (RFC 5322, 3.6.4).
+    /// Without brackets, it is the whole value, as for ``callID(_:)``.
     static func messageID(_ value: [UInt8]) -> CallID? {
         guard let start = value.firstIndex(of: UInt8(ascii: "<")),
             let end = value[start...].firstIndex(of: UInt8(ascii: ">"))

@@ -2,7 +2,7 @@ public import CoreAPI
 
 /// Application state and connectivity as one machine: it maps events and the time to ordered actions.
 ///
-/// A value without a clock, without I/O and without randomness of its own: the same events at the same times with the
+/// The machine is a value without a clock, I/O or randomness of its own: the same events at the same times with the
 /// same seed give the same actions. ``handle(_:at:)`` takes an event; ``pending`` then contains the actions to carry
 /// out, in order. The caller carries them out and reports the outcome of the first with ``finished(_:_:at:)``.
 /// ``ConnectivityRunner`` does both.
@@ -113,9 +113,10 @@ public struct ConnectivityMachine: Hashable, Sendable {
         return trace(step, from: from, cause: .event(event), at: now)
     }
 
-    /// Handles the passing of the time in ``nextStep``.
+    /// Takes the step that is due at ``nextStep``: ends a wake whose budget is used up, ends a keep-alive, or tries to
+    /// connect again. Call it at that time.
     ///
-    /// - Returns: The transition; nil when nothing was due.
+    /// - Returns: The transition; nil if nothing was due yet.
     public mutating func timePassed(at now: BootInstant) -> ConnectivityTransition? {
         let from = position
         var step: Step
