@@ -7,12 +7,19 @@ internal import Platform
 extension FileHarness {
     /// Acts as the second process of a case over files, until the input ends. An address is a directory and how it is
     /// opened: `disk`, `silent` (as if the system reported no file events), `trial` (tests whether it does),
-    /// `readOnly`. Besides the commands of the suite there is `compact`, which replaces the journal and answers whether
-    /// this call did it, `backup <directory>`, `restore <backup> <directory>`, `strikes <name>`, which answers how
-    /// often an armed fault has acted, and `program`, which starts a program that lives until it is killed and answers
-    /// with its process id. `unread` sends a child more than a socket holds, and answers how much came; `inherited`
-    /// answers with the descriptors that a child has; `absent` starts a program that does not exist; `reaped` answers
-    /// what the handle of a child reports after the kernel has reaped it, if this process ignores SIGCHLD.
+    /// `readOnly`.
+    ///
+    /// Besides the commands of the suite there are:
+    ///
+    /// - `compact`: replaces the journal, and answers whether this call did it
+    /// - `backup <directory>`, `restore <backup> <directory>`
+    /// - `strikes <name>`: answers how often an armed fault has acted
+    /// - `program`: starts a program that lives until it is killed, and answers with its process id
+    /// - `unread`: sends a child more than a socket holds, and answers how much arrived
+    /// - `inherited`: answers with the descriptors that a child has
+    /// - `absent`: starts a program that does not exist
+    /// - `reaped`: answers what the handle of a child reports after the kernel has reaped it, if this process ignores
+    ///   SIGCHLD
     ///
     /// - Parameter openOther: Opens the group at an address of another backend, which begins with a word that this
     ///   harness does not know. Returns nil for an address of files.

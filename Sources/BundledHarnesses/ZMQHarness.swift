@@ -357,9 +357,10 @@
     }
 
     extension ZMQHarness {
-        /// Opens the group of an address that begins with `zmq`: an endpoint, perhaps the client's secret and the hub's
-        /// public key, perhaps the path of a program that starts a hub where none is, perhaps the milliseconds for
-        /// which the opening waits.
+        /// Opens the group of an address that begins with `zmq`.
+        ///
+        /// After `zmq` the address has an endpoint, and may have, in this order: the client's secret and the hub's public
+        /// key; the path of a program that starts a hub if there is none; the milliseconds for which the opening waits.
         static func open(
             _ words: ArraySlice<String>, as description: SessionDescription
         ) async throws(SharedCoreError) -> any SharedGroup {

@@ -8,12 +8,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// posix_spawn suspends the thread that calls it until the child has become the program, and only the child's end or
-// its exec ends that wait: a child that is stopped before its exec would hold the thread for as long as it is stopped, and
-// its process number would be unknown. So the child is forked, and reports a failure through a pipe, which execve closes.
+// posix_spawn suspends the calling thread until the child's exec or its end. A child that is stopped before its exec would
+// block the thread for as long as it is stopped, and its process number would be unknown. So the child is forked, and
+// reports a failure through a pipe, which execve closes.
 //
 // The price is a copy of the page tables. On two cores the median start took 1.8 ms in a process with 20 MiB of
-// touched memory and 12 ms with 300 MiB (posix_spawn: 0.24 and 0.26 ms), and the first write to each page after it took
+// touched memory and 12 ms with 300 MiB (posix_spawn: 0.24 and 0.26 ms). After it, the first write to each page took
 // 0.7 us more. A start is rare, and its program takes longer to begin. A child that shares the memory (CLONE_VM) without a
 // wait would cost as little as posix_spawn, but needs a stack and arguments that stay valid while it is stopped.
 //

@@ -105,9 +105,9 @@ exchange *exchange_begin(sip_stack *stack, enum exchange_kind kind, nta_leg_t *l
 int exchange_send(exchange *x);
 void exchange_free(exchange *x);
 
-// Answers a request that demands what this side does not have, and ends its transaction: 416 for a URI of another scheme, 420
-// for an extension in Require, 415 for an INVITE with a body other than SDP, 406 if its answer could not be SDP (RFC 3261,
-// 8.2). Returns the status, or 0 for a request that is to be handled.
+// Refuses a request that needs something that this side does not support, and ends its transaction (RFC 3261, 8.2). The
+// status is 416 for a URI of another scheme, 420 for an extension in Require, 415 for an INVITE with a body other than SDP,
+// and 406 if the answer must not be SDP. Returns the status, or 0 for a request that is to be handled.
 int request_refused(nta_incoming_t *irq, const sip_t *sip);
 int call_invited(sip_stack *stack, nta_incoming_t *irq, const sip_t *sip);
 sip_call *call_make(sip_stack *stack);

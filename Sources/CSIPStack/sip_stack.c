@@ -10,8 +10,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// A stack that has adopted a call registers again after this time: the former one has answered no message since it gave the call,
-// and a registrar that gave up on it after this stack's first REGISTER stores the message until the next.
+// The time after which a stack that has adopted a call registers again. The former stack has answered no message since it gave
+// the call. A registrar may have stopped trying it after this stack's first REGISTER, and then stores the message until the
+// next one.
 enum { ADOPTER_MILLISECONDS = 4000 };
 
 static void register_now(sip_stack *stack, enum exchange_kind kind);

@@ -45,9 +45,9 @@ public protocol Core: Sendable {
     ///   - wake: The reason for which the Main was woken.
     func resume(in context: CoreContext, for wake: Wake) async throws
 
-    /// Stops and gives the calls to the next core. Called in place of ``stop(_:)`` if a Main asked that accepts a kind
-    /// of batons in ``StopRequest/takes``: the core sends and reads nothing from now on, and returns the state that the
-    /// next core needs. The default calls ``stop(_:)``.
+    /// Stops and gives the calls to the next core. Called in place of ``stop(_:)`` if the Main that asked accepts a kind of
+    /// batons (``StopRequest/takes``). From now on the core sends and reads nothing. It returns the state that the next
+    /// core needs. The default calls ``stop(_:)`` and returns nil.
     ///
     /// A core that has returned a baton sends nothing and keeps its sockets open until ``batonEnded(_:)``. A core that
     /// cannot move its work, such as a ringing call, stops as in ``stop(_:)`` and returns nil.

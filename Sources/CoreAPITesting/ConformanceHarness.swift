@@ -33,9 +33,9 @@ public protocol ConformanceHarness: Sendable {
     /// that stop a Main or an Executor are then skipped.
     var stopLimitation: HarnessLimitation? { get }
 
-    /// Features that the cases test although the backend does not promise them: only the end or stop of a process that
-    /// is no participant, such as a hub, would break them, and no case does that. Empty by default. The cases also
-    /// check that the backend refuses a caller that requires them.
+    /// Features that the cases test although the backend does not promise them. Only the end or stop of a process that is
+    /// no participant, such as a hub, would break them, and no case causes that. Empty by default. The cases also check
+    /// that the backend refuses a caller that requires them.
     var promisesOfParticipants: Set<Capability> { get }
 
     /// The cost of a commit; ``CommitCost/low`` by default.

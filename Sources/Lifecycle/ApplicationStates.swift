@@ -2,8 +2,9 @@ public import CoreAPI
 
 /// The state of each application of a group, published in the group for other processes to read and watch.
 ///
-/// A process publishes the state of its application, and others read it: for example a program that shows an alert only
-/// if the user does not see the application, a Host, or a status command. A published state ends with its session.
+/// A process publishes the state of its application, and others read it. Readers are, for example, a Host, a status
+/// command, or a program that shows an alert only if the user does not see the application. A published state ends with
+/// its session.
 ///
 /// ```swift
 /// let states = ApplicationStates(store)

@@ -67,14 +67,17 @@ public final class FileGroup: SharedGroup {
     ///     must not be a symbolic link. Groups never see each other (contract S14).
     ///   - description: The participant's description of itself.
     ///   - options: How the participant uses the group.
-    /// - Throws: ``SharedCoreError/Code/unsupported`` when a requirement is not met,
-    ///   ``SharedCoreError/Code/invalidArgument`` for limits that a record of the journal does not hold (12 MiB for a
-    ///   value or a transaction), and, like ``SharedCoreError/Code/forbidden``, for a directory that cannot be used,
-    ///   ``SharedCoreError/Code/incompatible`` and ``SharedCoreError/Code/corrupt`` for files that cannot be read,
-    ///   ``SharedCoreError/Code/storageFull``, ``SharedCoreError/Code/unavailable`` when the process has fewer than 32
-    ///   descriptors left, ``SharedCoreError/Code/incompatible`` in a time namespace with an unusable clock offset; for
-    ///   a reader, ``SharedCoreError/Code/unavailable`` when no participant has opened the group since the machine was
-    ///   started.
+    /// - Throws: By code:
+    ///   - ``SharedCoreError/Code/unsupported`` when a requirement is not met.
+    ///   - ``SharedCoreError/Code/invalidArgument`` for limits that a record of the journal does not hold (12 MiB for a
+    ///     value or a transaction), and for a directory that cannot be used.
+    ///   - ``SharedCoreError/Code/forbidden`` for a directory that cannot be used.
+    ///   - ``SharedCoreError/Code/incompatible`` for files that cannot be read, and in a time namespace with an unusable
+    ///     clock offset.
+    ///   - ``SharedCoreError/Code/corrupt`` for files that cannot be read.
+    ///   - ``SharedCoreError/Code/storageFull``.
+    ///   - ``SharedCoreError/Code/unavailable`` when the process has fewer than 32 descriptors left; for a reader, also
+    ///     when no participant has opened the group since the machine was started.
     public static func open(
         directory: String, as description: SessionDescription = SessionDescription(),
         options: FileGroupOptions = FileGroupOptions()

@@ -97,8 +97,8 @@ struct LogRecord {
     }
 }
 
-/// The group's record of a participant's process beside its process id: the boot and the namespace in which the number
-/// is valid, and the name of the socket that proves to others which process has the session.
+/// The facts about a participant's process that the group records beside its process id. They are the boot and the
+/// namespace in which the id is valid, and the name of the socket that proves to others which process has the session.
 struct ProcessMark: Hashable {
     /// The system's boot id: the group's clock may have another one.
     let bootID: BootID

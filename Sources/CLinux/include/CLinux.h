@@ -140,8 +140,8 @@ int clinux_watch_completions(int instance, const char *path);
 /// Watches a directory for names that are removed, moved or replaced in it, and for its own removal or move.
 int clinux_watch_departures(int instance, const char *path);
 int clinux_remove_watch(int instance, int watch);
-/// Reads the watch number, the mask and the length of the event at `offset` of what was read from an instance, and
-/// returns the offset of the next event, or -EINVAL if there is no whole event.
+/// Reads the watch number, the mask and the length of the event at `offset` of the bytes that were read from an inotify
+/// instance. Returns the offset of the next event, or -EINVAL if there is no whole event.
 int64_t clinux_next_event(const void *bytes, size_t count, size_t offset, int32_t *watch, uint32_t *mask);
 
 /// True if the kernel has dropped events because its queue was full.
@@ -165,9 +165,9 @@ int clinux_file_system(int descriptor, uint64_t *kind);
 int clinux_sleep_at(const void *address, uint32_t expected, uint32_t mask);
 /// The maximum number of words at which one thread can wait.
 enum { clinux_word_limit = 128 };
-/// Waits until another thread wakes the waiters of one of the words, for any mask. Returns the index of such a word, -EAGAIN at
-/// once if a word does not have its expected value, -EINTR for a POSIX signal, and another negated errno if the system does
-/// not support this.
+/// Waits until another thread wakes the waiters of one of the words, for any mask. Returns the index of such a word. Returns
+/// -EAGAIN at once if a word does not have its expected value, -EINTR for a POSIX signal, and another negated errno if the
+/// system does not support this.
 int clinux_sleep_at_any(const void *const *addresses, const uint32_t *expected, unsigned count);
 /// Wakes all threads that wait at the word for a bit of the mask. Returns their number.
 int clinux_wake_at(void *address, uint32_t mask);

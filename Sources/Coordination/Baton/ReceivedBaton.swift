@@ -64,13 +64,13 @@ public final class ReceivedBaton: Sendable {
         }
     }
 
-    /// Takes the calls over, in one commit: from then on they belong to this core, and it may send.
+    /// Takes the calls over, in one commit. From then on they belong to this core, and it may send for them.
     ///
     /// - Returns: The calls that are open, each as it was.
-    /// - Throws: ``SharedCoreError/Code/guardFailed`` when the baton is over, for example because its time has passed or
-    ///   because an owner that knows no batons has ended its calls as lost, or when the core is superseded or told to
-    ///   stop. Then the calls do not belong to this core, and it sends nothing for them. If only the baton is over, the core may
-    ///   continue without the calls: its `start` need not throw. The store's errors.
+    /// - Throws: The store's errors, and ``SharedCoreError/Code/guardFailed`` when the baton is over, or when the core is
+    ///   superseded or told to stop. A baton is over when its time has passed, or when an owner that knows no batons has
+    ///   ended its calls as lost. After `guardFailed` the calls do not belong to this core, and it must send nothing for
+    ///   them. If only the baton is over, the core may continue without the calls: its `start` need not throw.
     public func apply() async throws(SharedCoreError) -> [OpenCall] {
         context.system.place("baton.prepared")
         let result = Mutex<[OpenCall]>([])

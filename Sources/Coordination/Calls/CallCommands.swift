@@ -99,8 +99,8 @@ public final class CallCommands: AsyncSequence, Sendable {
             }
         }
 
-        /// Takes a command. Returns nil if the command was removed, was taken, is for an earlier call of the id, is
-        /// late or cannot be read, or if the call has changed; the watch then delivers the change.
+        /// Takes a command. Returns nil if the command was removed, was taken, is late, cannot be read, or is for an earlier
+        /// call of the id. Also returns nil if the call has changed; the watch then delivers the change.
         private nonisolated(nonsending) mutating func take(
             _ entry: Entry, for record: CallRecord, at revision: Revision
         ) async throws(SharedCoreError) -> ReceivedCallCommand? {

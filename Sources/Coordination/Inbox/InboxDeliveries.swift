@@ -5,7 +5,7 @@ internal import Mailboxes
 /// it acknowledges the message or gives it back, or its session ends.
 ///
 /// A message is shown once as long as each process shows only the messages that it has taken. The participants of a
-/// group share the messages: an Executor that waits for a message that is taken here gets “nothing to show” when the
+/// group share the messages. An Executor may wait for a message that is taken here. It gets “nothing to show” when the
 /// message was acknowledged, and takes the message when it was given back.
 ///
 /// The sequence ends when it is cancelled or the store is closed; a task that is cancelled while it takes a message gets

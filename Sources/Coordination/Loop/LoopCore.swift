@@ -10,9 +10,9 @@ internal import Synchronization
 /// try await group.withMain(core: { LoopCore { MailStack(account) } }) { main in ... }
 /// ```
 ///
-/// While there is nothing to do, the thread sleeps. If a callback does not return within ``StopRequest/timeout`` after
-/// the core is told to stop, the process ends before its ownership passes to another core, because the stack still has
-/// its sockets and a thread cannot be ended from outside. See ``StuckLoopAction``.
+/// While there is nothing to do, the thread sleeps. A callback must return within ``StopRequest/timeout`` after the core
+/// is told to stop. If it does not, the process ends before its ownership passes to another core: the stack still has its
+/// sockets, and a thread cannot be ended from outside. See ``StuckLoopAction``.
 ///
 /// A loop costs two descriptors and one thread. The thread's stack has 8 MiB, of which only the used pages take memory.
 /// In a group of `SharedCoreTesting` the thread uses the real clock, not the simulated one.

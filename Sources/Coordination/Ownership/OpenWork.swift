@@ -129,8 +129,8 @@ package struct OpenWork: Sendable {
 
     /// Adds to a transaction the kind of baton with which an activity moves. Adds nothing if the activity is not open.
     ///
-    /// If the activity may move to fewer Mains than before, the commit is guarded by the pending request and the baton:
-    /// otherwise a Main that has just asked could expect an activity to move that no longer does.
+    /// If the activity may move to fewer Mains than before, the commit is guarded by the pending request and the baton.
+    /// Without the guards, a Main that has just asked could wait for an activity to move that no longer does.
     ///
     /// - Parameter moves: The kind of the baton; nil if the activity does not move any more.
     package func setting(

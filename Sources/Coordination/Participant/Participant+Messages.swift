@@ -268,8 +268,8 @@ extension Participant {
 
     /// Drops the needs of calls that have their message already, although their tasks have not read the inbox since.
     ///
-    /// Checked once more before a core is started: the last owner stored all its messages before its release, and on a
-    /// busy machine the loop may see the release before a call's task sees its message.
+    /// Called before a core is started. The last owner stored all its messages before its release. On a busy machine, the
+    /// loop may see the release before a call's task sees its message.
     ///
     /// - Returns: True if no need is left, and this participant has no calls of its own baton to continue.
     func dropAnsweredNeeds() async throws(SharedCoreError) -> Bool {

@@ -257,8 +257,8 @@ actor Participant {
         return blockingFailure.error
     }
 
-    /// When the participant gives up the release of its core's ownership: the stop timeout after the store began to
-    /// refuse it, or a shorter time after the store stopped answering if no core must stop.
+    /// When the participant gives up the release of its core's ownership. This is the stop timeout after the store began to
+    /// refuse the release. If no core must stop, it is a shorter time after the store stopped answering.
     var stuckAt: BootInstant? {
         // While the loop waits for the store, an Executor does not learn that its time has passed.
         guard let troubleSince, let over = stoppingSince ?? demandPolicy.policyIsDue else { return nil }

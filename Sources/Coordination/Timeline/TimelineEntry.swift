@@ -31,9 +31,12 @@ public struct TimelineEntry: Hashable, Sendable {
     public var to: OwnerState?
     /// For an acquisition: the ownership before it.
     public var previous: PreviousOwnership?
-    /// A duration: for ``Kind/asked``, how long the owner has; for ``Kind/acquired`` and ``Kind/tookOver``, the lease of the
-    /// owner's session, or nil if the session has none (contract L5); for ``Kind/woken``, how long the Main has; for
-    /// ``Kind/challenged``, how long the owner had to answer.
+    /// A duration, by kind:
+    ///
+    /// - ``Kind/asked``: how long the owner has.
+    /// - ``Kind/acquired``, ``Kind/tookOver``: the lease of the owner's session; nil if it has none (contract L5).
+    /// - ``Kind/woken``: how long the Main has.
+    /// - ``Kind/challenged``: how long the owner had to answer.
     public var bound: Duration?
     /// Why, as a sentence for people.
     public var reason: String {

@@ -21,8 +21,8 @@ struct MailCollector {
     /// The messages that have ended processes of earlier cores.
     private var attempts: MailAttempts
     private var knowsAttempts = false
-    /// A message that stays in its file, because the inbox has no space for it, or because no participant waits for it
-    /// and either this core takes only awaited messages or the group has much content.
+    /// A message that stays in its file. Either the inbox has no space for it, or no participant waits for it. In the second
+    /// case, this core takes only awaited messages, or the group has much content.
     private struct Held {
         let item: ItemName
         /// An upper bound of the size of its record.

@@ -16,8 +16,8 @@ internal import Synchronization
 /// | header `X-SharedCore-Kind: invitation`, or `application/conference-info+xml` | ``InboxMessage/Content/invitation(from:subject:localAddress:)`` |
 ///
 /// The identifier of an invitation is the address of its conference, from the header `X-SharedCore-Conference` or the
-/// document's `entity`, if it has one; its inviter is the mailbox of the From header, its local address that of the To
-/// header. A text and an invitation have the time of the Date header and the content type of the part that is shown, if
+/// document's `entity`, if it has one. Its inviter is the mailbox of the From header, and its local address is the mailbox
+/// of the To header. A text and an invitation have the time of the Date header and the content type of the part that is shown, if
 /// the message has them.
 ///
 /// No content of a file makes the core fail. Three folders beside `new`, in the manner of Maildir++, have the messages
@@ -25,8 +25,8 @@ internal import Synchronization
 /// than the inbox can hold, `.Poison` those that three processes were reading when they ended. Each time the timeline
 /// gets an entry, and a participant that waits for the identifier, if that could be read, is answered at once:
 /// ``InboxMessage/Content/tooLarge(from:to:)`` for a message that is too large, else "nothing to show". Links, pipes
-/// and folders in `new` are neither followed nor opened, a file that is still being written is left until it is
-/// complete, and a full or unreachable store leaves the message where it is, to be tried again.
+/// and folders in `new` are neither followed nor opened. A file that is still being written is left until it is complete.
+/// If the store is full or unreachable, the message stays where it is, and is tried again.
 ///
 /// The core of a Main takes all messages. If the group's content takes an eighth of a process's memory limit, the core
 /// reads only the first 1,000 files by name. Of these it takes the messages for which a participant waits, and one

@@ -41,8 +41,8 @@ public struct ItemName: Hashable, Comparable, Sendable, CustomStringConvertible 
 /// Any text as one part of a key's path: printable ASCII without `/`.
 ///
 /// Two texts have the same part only if their bytes are equal. A byte that is not allowed in a part is written as `%`
-/// and two hexadecimal digits; a part that would be empty or too long is the text's SHA-256 instead, marked by a `%`
-/// without a following digit, so that the two forms cannot be confused.
+/// and two hexadecimal digits. If the part would be empty or too long, it is the text's SHA-256 instead. That form has a
+/// `%` without a following digit, so the two forms cannot be confused.
 package enum PathPart {
     /// Returns the part for a text.
     ///

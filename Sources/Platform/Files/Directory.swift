@@ -211,8 +211,9 @@ package final class Directory: Sendable {
 
     /// Moves a file to another directory of the same file system, unless its new name is taken there.
     ///
-    /// A file system that cannot rename without replacing, as some that are mounted through FUSE, gives the file its
-    /// new name by a link and then removes the old one: a process that is killed in between leaves both names.
+    /// Some file systems, such as some that are mounted through FUSE, cannot rename without replacing. There, the file
+    /// gets its new name by a link, and the old name is removed afterwards. A process that is killed in between leaves
+    /// both names.
     ///
     /// - Returns: Whether the file has the new name; false when another one had it before.
     /// - Throws: An error with ``SystemCallError/cannotTakeFreeName`` if the file system can do neither.

@@ -132,8 +132,8 @@ extension FileStatus {
 
 /// The identity, the kind, the size and the number of names of a file.
 ///
-/// For files that are written all the time: after the times of a file were read, as for a ``FileStatus``, the next
-/// write stores a new one, which costs as much as the write (multigrain timestamps, Linux 6.13).
+/// Use it for files that are written all the time. A ``FileStatus`` reads the times of a file. The next write must then
+/// store a new time, which costs as much as the write (multigrain timestamps, Linux 6.13).
 package struct FilePresence: Hashable, Sendable {
     package let identity: FileStatus.Identity
     package let byteCount: Int

@@ -10,8 +10,8 @@ package enum Followed<Found> {
 /// A path without symbolic links, as it was when it was followed.
 package struct SettledPath {
     package let path: String
-    /// The first directory on it in which another user can replace an entry of the path: it belongs to another user, or
-    /// others may write to it and it is not sticky; nil if there is none.
+    /// The first directory on the path in which another user can replace the path's next entry; nil if there is none. Such
+    /// a directory belongs to another user, or others may write to it and it is not sticky.
     package let changeable: (path: String, status: FileStatus)?
 
     /// Returns the path of a name in the directory.

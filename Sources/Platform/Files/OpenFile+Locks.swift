@@ -67,9 +67,9 @@ extension OpenFile {
     }
 }
 
-/// The lock of a whole file that belongs to a process and to the program that it becomes, but to none of its children:
-/// it ends with the process, also when other files are open. A process that closes any descriptor of the file loses the
-/// lock, so only a process that opens the file once may use it.
+/// The lock of a whole file that belongs to a process and to the program that it becomes, but to none of its children. The
+/// lock ends with the process. A process that closes any descriptor of the file loses the lock, so only a process that
+/// opens the file once may use it.
 extension OpenFile {
     /// Takes the lock, and leaves the file open in the program that this process becomes.
     ///

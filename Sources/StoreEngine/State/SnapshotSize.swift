@@ -2,9 +2,8 @@ internal import CoreAPI
 
 /// The size of a snapshot for a journal, kept as sums: adding or removing an element updates it at constant cost.
 ///
-/// The division into records is such that no element's cost depends on its neighbours: entries of at most
-/// ``sharedEntryByteCount`` and notification names share records of ``elementsPerRecord``, in order; each larger entry
-/// and each session has a record of its own.
+/// No element's cost depends on its neighbours. Entries of at most ``sharedEntryByteCount`` and notification names share
+/// records of ``elementsPerRecord``, in order. Each larger entry and each session has a record of its own.
 struct SnapshotSize: Hashable, Sendable {
     /// The elements of a full record. Their count takes one byte.
     static let elementsPerRecord = 64

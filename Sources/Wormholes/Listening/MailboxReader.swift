@@ -3,9 +3,9 @@ internal import CoreAPI
 /// A listener's position in the order: it returns every send and every clearing after it, or the number of those it
 /// missed.
 ///
-/// A send posts the mailbox's announcement in its own commit. So the number of posts at a revision is the number of
-/// sends and clearings up to it, and the difference of two is the number of events that a listener must receive between
-/// them.
+/// Each send and each clearing posts the mailbox's announcement in its own commit. So the number of posts at a revision
+/// is the number of sends and clearings up to it. The difference of two such numbers is the number of events that a
+/// listener must receive between their revisions.
 struct MailboxReader: Sendable {
     private let source: any ListeningSource
     private let group: any SharedGroup

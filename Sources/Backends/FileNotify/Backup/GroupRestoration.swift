@@ -5,13 +5,13 @@ internal import StoreEngine
 extension FileGroup {
     /// Replaces the content of a group by that of a backup. Creates the group if there is none. Blocks.
     ///
-    /// The group goes on in a new incarnation. Its revisions lie above all that were handed out before, in this
-    /// directory or in another one where the backup was restored at another second: so a request that was refused or
-    /// fenced cannot succeed after the restoration. Sessions, and the entries that lived with them, are removed.
+    /// The group continues in a new incarnation. Its revisions lie above all earlier revisions of this directory, and of
+    /// each directory in which the backup was restored in another second. So a request that was refused or fenced cannot
+    /// succeed after the restoration. Sessions, and the entries that lived with them, are removed.
     ///
-    /// - Throws: `corrupt` when the backup is not whole, `unavailable` while a participant has the group open,
-    ///   `storageFull` when the disk has no space for the backup beside the present content, with the space that a
-    ///   group of this content reserves.
+    /// - Throws: `corrupt` when the backup is not whole; `unavailable` while a participant has the group open;
+    ///   `storageFull` when the disk has no space for the backup beside the present content. The space that a group of
+    ///   this content reserves counts.
     package static func restore(_ backup: SalvagedGroup, into path: String) throws(SharedCoreError) -> GroupSummary {
         try restore(
             backup, into: path, unixSeconds: UInt64(max(0, SystemClock.secondsSince1970)), options: FileGroupOptions())

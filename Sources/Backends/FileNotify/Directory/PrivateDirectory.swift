@@ -16,9 +16,9 @@ package enum PrivateDirectory {
     ///
     /// - Parameter names: The files in it to check as well.
     /// - Returns: The path without symbolic links.
-    /// - Throws: `forbidden` when the directory or one of the files belongs to another user, when others may write to
-    ///   the directory, and when the path contains a symbolic link of another user, or a directory in which another
-    ///   user can replace an entry of the path.
+    /// - Throws: `forbidden` when the directory or one of the files belongs to another user, and when others may write to
+    ///   the directory. Also `forbidden` when the path contains a symbolic link of another user, or a directory in which
+    ///   another user can replace an entry of the path.
     package static func trustedPath(_ path: String, _ names: [String]) throws(SharedCoreError) -> SettledPath {
         let settled = try settle(path)
         try requireTrusted(settled.path, names)

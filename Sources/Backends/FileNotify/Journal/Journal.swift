@@ -16,8 +16,8 @@ internal import Synchronization
 /// - the reserved end: the end of the file's reserved space
 /// - the spare size: the least space of the spare file while this journal is the present one
 /// - the ticks: increased by a running writer for which others are to wait
-/// - the succession: whether a process has moved from this journal to the next one, before which the next one has no
-///   commit; and whether the disk has the next one, before which no commit in it counts as on the disk
+/// - the succession, two facts. Whether a process has moved from this journal to the next one: before that, the next one
+///   has no commit. Whether the disk has the next one: before that, no commit in it counts as on the disk
 final class Journal: ValueSource {
     private enum Word {
         static let commit = JournalHeader.wordsOffset

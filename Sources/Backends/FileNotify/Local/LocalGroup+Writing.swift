@@ -67,9 +67,8 @@ extension LocalGroup {
 
     /// Tries once to record a request.
     ///
-    /// - Returns: Nil if another writer has the lock, or if the journal is sealed and has no successor yet; also if
-    ///   there is no space for a record that must be written even on a full disk, or for which a compaction may free
-    ///   space.
+    /// - Returns: Nil if another writer has the lock, or if the journal is sealed and has no successor yet. Also nil
+    ///   without space, if the record must be written even on a full disk, or if a compaction may free the space.
     func attempt(_ request: OrderRequest, as durability: Durability) throws(SharedCoreError) -> Written? {
         var signaled = WakeChannels()
         let made: Attempt<Written>?

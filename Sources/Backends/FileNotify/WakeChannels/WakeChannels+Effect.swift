@@ -2,8 +2,8 @@ internal import CoreAPI
 internal import StoreEngine
 
 extension Effect {
-    /// True if a hub must read the group again after this effect: a commit that puts an entry with a lifetime, or any
-    /// effect that is no commit, such as an expiry or the end of a session.
+    /// True if a hub must read the group again after this effect. These are commits that put an entry with a lifetime, and
+    /// all effects that are no commits, such as an expiry or the end of a session.
     var beginsToEnd: Bool {
         guard case .committed(_, _, let operations) = body else { return true }
         return operations.contains { operation in

@@ -1,9 +1,10 @@
 internal import Platform
 internal import Synchronization
 
-/// Signals the wake channels of a group, and sends futex signals to processes that cannot watch them. Each channel is
-/// opened once and stays open, so that a process that is killed between a commit and its signal still wakes the
-/// listeners: the kernel closes the file, and a listener sees the close too.
+/// Signals the wake channels of a group, and sends futex signals to processes that cannot watch them.
+///
+/// Each channel is opened once and stays open. So a process that is killed between a commit and its signal still wakes
+/// the listeners: the kernel closes the file, and a listener sees the close too.
 final class WakeSignaler: Sendable {
     private let directory: Directory
     private let page: GroupPage

@@ -7,9 +7,9 @@ public struct HubLauncher: Hashable, Sendable {
     public var program: String
     /// The program's arguments, such as `hub` and `--detach`.
     ///
-    /// The program ends with status 0 when a hub answers that is not a child of the caller and holds none of the
-    /// caller's descriptors; otherwise with another status, as programs of this package use them, and a message on
-    /// standard error. A program that has not ended after 45 s is killed, and counts as failed.
+    /// The program must end with status 0 when a hub answers. The hub must not be a child of the caller, and must hold
+    /// none of the caller's descriptors. Otherwise the program ends with another status, as programs of this package use
+    /// them, and a message on standard error. A program that has not ended after 45 s is killed, and counts as failed.
     public var arguments: [String]
     /// Environment variables that are added to the caller's, or replace them.
     public var variables: [String: String]

@@ -52,11 +52,12 @@ public final class ZMQGroup: SharedGroup {
     ///   - group: The group's name. A hub that serves another group refuses.
     ///   - description: The participant's description of itself.
     ///   - options: How the participant uses the hub.
-    /// - Throws: ``SharedCoreError/Code/unavailable`` when no hub answers in time, ``SharedCoreError/Code/forbidden``
-    ///   when the hub does not let this client in or serves another group, and when its socket or the socket's
-    ///   directory is another user's or open to others, ``SharedCoreError/Code/incompatible`` for another version of
-    ///   the protocol, ``SharedCoreError/Code/unsupported`` when a requirement is not met, and the errors of the
-    ///   backend behind the hub.
+    /// - Throws: The errors of the backend behind the hub, and by code:
+    ///   - ``SharedCoreError/Code/unavailable`` when no hub answers in time.
+    ///   - ``SharedCoreError/Code/forbidden`` when the hub does not admit this client or serves another group, and when
+    ///     its socket or the socket's directory is another user's or open to others.
+    ///   - ``SharedCoreError/Code/incompatible`` for another version of the protocol.
+    ///   - ``SharedCoreError/Code/unsupported`` when a requirement is not met.
     public static func open(
         _ endpoint: HubEndpoint, group: String, as description: SessionDescription = SessionDescription(),
         options: ZMQGroupOptions = ZMQGroupOptions()

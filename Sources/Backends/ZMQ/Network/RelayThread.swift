@@ -11,9 +11,9 @@ struct RelayThread: ~Copyable {
 
     /// How many bytes a connection may send to the hub before its key is proved and a hello accepted.
     static let strangerByteLimit = 16 << 10
-    /// How many bytes a connection of the stream may send at first, for each second, and in all: its handshake and its
-    /// subscriptions take less than a KiB, and the library's heartbeats less than 20 bytes a second. The limit exists
-    /// because the library walks through the subscriptions of all connections when one ends. A client reaches it after
+    /// How many bytes a connection of the stream may send at first, for each second, and in all. Its handshake and its
+    /// subscriptions take less than a KiB, and libzmq's heartbeats less than 20 bytes a second. The limit exists because
+    /// libzmq walks through the subscriptions of all connections when one ends. A client reaches it after
     /// about an hour, and reconnects.
     static let streamFirstByteCount = 2 << 10
     static let streamByteRate = 32

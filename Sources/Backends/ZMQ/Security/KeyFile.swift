@@ -91,8 +91,8 @@ public enum KeyFile {
     /// The name of the file with the key for this machine, in a group's directory.
     static let groupName = "hub.key"
 
-    /// Reads the pair by which a hub on loopback and clients of the same user authenticate each other if no keys are
-    /// configured: both read the secret key from the file `hub.key` in the group's directory.
+    /// Reads the pair of keys for a hub on loopback and the clients of the same user, if no keys are configured. Both sides
+    /// read the secret key from the file `hub.key` in the group's directory.
     ///
     /// - Parameters:
     ///   - directory: The absolute path of the group's directory.

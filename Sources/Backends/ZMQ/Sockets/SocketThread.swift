@@ -116,8 +116,8 @@ final class SocketThread: SerialExecutor, Sendable {
 
     /// Enqueues an item, and wakes the thread that is to process it.
     ///
-    /// Under the lock, since a job may hold the last reference to its actor, and with it to this object: after the lock
-    /// is released, another thread may have run the job, and this object may be gone.
+    /// The thread is woken under the lock. A job may hold the last reference to its actor, and so to this object: once the
+    /// lock is released, another thread may run the job, and this object may be gone.
     private func waking(_ change: (inout SocketThreadState) -> SocketThreadState.Waking) {
         let standIn = state.withLock { state -> (@Sendable () -> Void)? in
             switch change(&state) {
@@ -278,11 +278,12 @@ final class SocketThread: SerialExecutor, Sendable {
     }
 }
 
-/// Runs tasks that prefer it on the threads of a ``SocketThread``, so that a delivery changes threads no more often
-/// than the library does: the thread that receives a message also resumes the task that waits for it.
+/// Runs tasks that prefer it on the threads of a ``SocketThread``: the thread that receives a message also resumes the
+/// task that waits for it. So a delivery needs no change of threads beside those of libzmq.
 ///
-/// It runs one job at a time, after the actor's work; a job that does not return delays only the other jobs of this
+/// It runs one job at a time, after the actor's work. A job that does not return delays only the other jobs of this
 /// executor, because two threads wait and only one of them runs jobs.
+///
 /// Source: decision 22.
 final class DeliveryExecutor: TaskExecutor {
     private let thread: SocketThread

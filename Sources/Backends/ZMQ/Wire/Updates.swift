@@ -38,9 +38,9 @@ struct Updates: Hashable {
 }
 
 extension StoreState {
-    /// Returns the effects after a revision, limited to the size of an answer or to `byteLimit`; nil if the effects, or
-    /// a large value of one of them, are no longer kept: a replaced journal frees its space. One effect is returned
-    /// regardless of its size.
+    /// Returns the effects after a revision, limited to the size of an answer or to `byteLimit`. One effect is returned
+    /// regardless of its size. Returns nil if the effects, or a large value of one of them, are no longer kept, because a
+    /// replaced journal frees its space.
     func updates(after revision: Revision, upTo byteLimit: Int = Wire.updatesByteCount) throws(SharedCoreError)
         -> Updates?
     {

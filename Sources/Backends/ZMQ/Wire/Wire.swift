@@ -1,7 +1,7 @@
 internal import CoreAPI
 
-/// The nonce that the hub gives a connection with its welcome, and that each later request carries: so a session
-/// belongs to the connection that sent the hello, even if another connection takes its name.
+/// The nonce that the hub gives a connection with its welcome. Each later request carries it, so a session belongs to the
+/// connection that sent the hello, even if another connection takes its name.
 struct ConnectionNonce: Hashable {
     let high: UInt64
     let low: UInt64

@@ -3,9 +3,9 @@ internal import Platform
 
 /// The header fields of a message or a part that decide the delivered content, as they are in the file.
 ///
-/// Only these are passed to GMime, each once, cut, and ``checked``: GMime makes an object of every header, parameter
-/// and address that it reads, 290 to 530 bytes for as little as three (796 KB of headers took 95 MiB), and reads groups
-/// of addresses (`a:b:c:`) by recursion.
+/// Only these are passed to GMime, each once, cut, and ``checked``. GMime makes an object of 290 to 530 bytes for each
+/// header, parameter and address, which may have as few as three bytes: 796 KB of headers took 95 MiB. It reads groups of
+/// addresses (`a:b:c:`) by recursion.
 struct MailHead {
     /// The fields, as a header of RFC 5322 without its end.
     private(set) var bytes: [UInt8] = []

@@ -31,8 +31,8 @@ struct MailLimits: Hashable, Sendable {
     init(memory: UInt64?, valueByteCount: Int, isResident: Bool = false) {
         textByteCount = valueByteCount
         guard let memory else { return }
-        // Measured: a text of one MiB that is all control characters takes 15 MiB until it is printed as JSON, and the
-        // fields of a message's headers 2 MiB at most with 8 KiB each.
+        // Measured: a text of one MiB of control characters takes 15 MiB until it is printed as JSON. The fields of a
+        // message's headers take 2 MiB at most with 8 KiB each.
         let byteCount = Int(clamping: memory)
         textByteCount = min(valueByteCount, byteCount / (isResident ? Self.residentTextPart : Self.textPart))
         fieldByteCount = min(max(byteCount / 3_072, 1 << 10), 64 << 10)
