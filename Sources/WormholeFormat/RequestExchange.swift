@@ -31,10 +31,12 @@ package struct RequestExchange: Sendable {
         let key = try Key(replyPath)
         let watch = try await store.watch(KeyPrefix(key), from: .now)
         let isOver = OneWayFlag()
+        let deleted = Promise<Void>()
         let timer = Task {
             try await Task.sleep(for: timeout)
             isOver.raise()
             watch.cancel()
+            deleted.open()
         }
         defer { timer.cancel() }
         _ = try await queue(lifetime: .expiring(after: timeout)).send(envelope.bytes)
@@ -42,8 +44,12 @@ package struct RequestExchange: Sendable {
             guard isOver.isRaised else { throw Task.isCancelled ? .cancelled(name) : .closed(name) }
             return nil
         }
-        // The caller gets the reply also if it cannot be deleted: the reply expires.
-        _ = try? await store.delete(key)
+        // The caller gets the reply in time also if it cannot be deleted now: the reply expires.
+        Task {
+            _ = try? await store.delete(key)
+            deleted.open()
+        }
+        await deleted.pass()
         return reply
     }
 

@@ -275,7 +275,8 @@ int32_t sc_acknowledge(sc_delivery delivery, int32_t *acknowledged, sc_error *er
 int32_t sc_give_back(sc_delivery delivery, sc_error *error);
 /* Removes the message in one commit with `operations`, if the guards hold: what a program stores of a message is stored once. Closes
    the delivery, unless it returns an error; SC_ERR_GUARD_FAILED is of a guard of the program. With `acknowledged` 0 the take had ended
-   before, and nothing was stored. `acknowledged` and `revision` may be NULL. */
+   before, perhaps by an earlier call that returned SC_ERR_OUTCOME_UNKNOWN, and this call stored nothing: read what that one would
+   have stored. `acknowledged` and `revision` may be NULL. */
 int32_t sc_acknowledge_with(
     sc_delivery delivery, const sc_guard *guards, size_t guard_count, const sc_operation *operations, size_t operation_count,
     int32_t *acknowledged, uint64_t *revision, sc_error *error);

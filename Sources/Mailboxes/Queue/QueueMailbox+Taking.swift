@@ -167,6 +167,8 @@ public enum Acknowledgement: Hashable, Sendable {
     /// The message is removed and will not be delivered again, by this commit.
     case acknowledged(Revision)
     /// The take no longer exists: the message was acknowledged before, given back, dropped by overflow or taken by
-    /// another session after this session's end. Nothing was changed.
+    /// another session after this session's end. This call changed nothing. After an `outcomeUnknown` of an earlier call
+    /// for the same delivery, that call may have removed the message: if your commit has other operations, read their
+    /// result.
     case superseded
 }
