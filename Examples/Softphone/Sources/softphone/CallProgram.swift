@@ -11,7 +11,8 @@ enum CallProgram {
         let group = try await Softphone.open(directory, as: .tool)
         for call in try await Calls(group).list() {
             let other = call.direction == .outgoing ? "to \(call.to)" : "from \(call.from)"
-            Softphone.say("\(call.id) \(describe(call.state)) \(other)")
+            let state = if case .ended(let reason) = call.state { "ended: \(reason)" } else { "\(call.state)" }
+            Softphone.say("\(call.id) \(state) \(other)")
         }
         await group.close()
     }
@@ -20,9 +21,5 @@ enum CallProgram {
         let group = try await Softphone.open(directory, as: .tool)
         try await Calls(group).send(command, to: id, within: .seconds(5))
         await group.close()
-    }
-
-    private static func describe(_ state: Call.State) -> String {
-        if case .ended(let reason) = state { "ended: \(reason)" } else { "\(state)" }
     }
 }

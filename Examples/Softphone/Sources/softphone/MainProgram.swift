@@ -1,6 +1,5 @@
 internal import Coordination
 internal import CoreAPI
-internal import Foundation
 internal import SIPCore
 
 /// The telephone that its user has open: it owns the core until its input ends.
@@ -12,7 +11,7 @@ enum MainProgram {
         try await withThrowingTaskGroup { tasks in
             // Also while this Main waits for the core, so that its user can answer a call that rings in an Executor.
             tasks.addTask {
-                for await line in Keyboard.lines() {
+                for await line in Softphone.lines() {
                     if line == "rest" { rest.yield() } else { await obey(line, telephone, group) }
                 }
             }
@@ -98,20 +97,8 @@ enum HolderProgram {
         let holder = try HolderParticipant(of: group, options: Softphone.options)
         try await holder.start()
         Softphone.say("holds")
-        for await _ in Keyboard.lines() {}
+        for await _ in Softphone.lines() {}
         await holder.stop()
         await group.close()
-    }
-}
-
-/// The lines of standard input, read on a thread of their own, because reading blocks.
-enum Keyboard {
-    static func lines() -> AsyncStream<String> {
-        AsyncStream { continuation in
-            Thread.detachNewThread {
-                while let line = readLine(), line != "quit" { continuation.yield(line) }
-                continuation.finish()
-            }
-        }
     }
 }

@@ -28,14 +28,10 @@ enum PushProgram {
     }
 
     private static func show(_ callID: CallID, _ executor: ExecutorParticipant) async throws {
-        let answer = try await executor.message(forCallID: callID, timeout: .seconds(20))
-        switch answer.content {
-        case .message(let taken):
-            try await Softphone.show(taken, of: executor.inbox)
-        case .call(let call):
-            Softphone.say("call: \(call.id) \(call.state) from \(call.from)")
-        case .nothingToShow:
-            Softphone.say("nothing to show")
+        switch try await executor.message(forCallID: callID, timeout: .seconds(20)).content {
+        case .message(let taken): try await Softphone.show(taken, of: executor.inbox)
+        case .call(let call): Softphone.say("call: \(call.id) \(call.state) from \(call.from)")
+        case .nothingToShow: Softphone.say("nothing to show")
         }
     }
 }

@@ -19,9 +19,7 @@ enum Softphone {
         """
 
     static func main() async {
-        do {
-            try await run(Array(CommandLine.arguments.dropFirst()))
-        } catch {
+        do { try await run(Array(CommandLine.arguments.dropFirst())) } catch {
             FileHandle.standardError.write(Data("softphone: \(error)\n".utf8))
             exit(1)
         }
@@ -32,8 +30,8 @@ enum Softphone {
         let directory = arguments[1]
         let callID = arguments.count > 2 ? CallID(arguments[2]) : nil
         switch (arguments[0], callID) {
-        case ("main", nil): try await MainProgram.run(in: directory, takingOver: false)
-        case ("takeover", nil): try await MainProgram.run(in: directory, takingOver: true)
+        case ("main", nil), ("takeover", nil):
+            try await MainProgram.run(in: directory, takingOver: arguments[0] == "takeover")
         case ("push", let callID?): try await PushProgram.run(callID, in: directory)
         case ("hold", nil): try await HolderProgram.run(in: directory)
         case ("calls", nil): try await CallProgram.list(in: directory)
@@ -98,6 +96,16 @@ enum Softphone {
     /// Shows the messages that no process has in hand.
     static func showAll(of inbox: Inbox) async throws {
         while let taken = try await inbox.take() { try await show(taken, of: inbox) }
+    }
+
+    /// The lines of standard input, read on a thread of their own, because reading blocks.
+    static func lines() -> AsyncStream<String> {
+        AsyncStream { continuation in
+            Thread.detachNewThread {
+                while let line = readLine(), line != "quit" { continuation.yield(line) }
+                continuation.finish()
+            }
+        }
     }
 
     /// Prints a line at once, also where a pipe is read.

@@ -8,12 +8,13 @@ enum Registrar {
     static var isThere: Bool { !directory.isEmpty }
     static var port: String { variables["SOFTPHONE_PORT"] ?? "" }
     static var tlsPort: String { variables["SOFTPHONE_TLS_PORT"] ?? "" }
-    /// A network namespace for a telephone, with the address of the registrar there, and the link to it; nil without root.
-    static var network: (namespace: String, address: String, link: String)? {
+    /// A network namespace for a telephone, with the address of the registrar there, that of a telephone, and the link
+    /// to it; nil without root.
+    static var network: (namespace: String, address: String, telephone: String, link: String)? {
         guard let namespace = variables["SOFTPHONE_NAMESPACE"], let address = variables["SOFTPHONE_ADDRESS"],
-            let link = variables["SOFTPHONE_LINK"]
+            let telephone = variables["SOFTPHONE_TELEPHONE"], let link = variables["SOFTPHONE_LINK"]
         else { return nil }
-        return (namespace, address, link)
+        return (namespace, address, telephone, link)
     }
     static let password = "Quince-4711-Teapot"
 
@@ -40,6 +41,31 @@ enum Registrar {
         let query = "select count(*) from silo where username = '\(user)'"
         let (_, text) = try Command.run("sqlite3", "\(directory)/messages.db", query)
         return Int(text.trimmingCharacters(in: .whitespacesAndNewlines))
+    }
+
+    /// Ends the registrar with its workers at once, as a crash of its machine does. It loses the contacts, and keeps the
+    /// messages.
+    static func kill9() throws {
+        let pid = try String(contentsOfFile: "\(directory)/pid", encoding: .utf8)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        let (_, workers) = try Command.run("pgrep", "-P", pid)
+        let all = try ([pid] + workers.split(separator: "\n").map(String.init)).map { try #require(Int32($0)) }
+        FileManager.default.createFile(atPath: "\(directory)/down", contents: nil)
+        for process in all { kill(process, SIGKILL) }
+        try #require(until { all.allSatisfy { hasEnded($0) } })
+    }
+
+    /// True if no such process is there, or one that is over and that its parent has not read.
+    private static func hasEnded(_ pid: Int32) -> Bool {
+        guard let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8) else { return true }
+        return text.contains(") Z ")
+    }
+
+    /// Has Scripts/try-sip start the registrar anew: a child of the tests would have their blocked signals.
+    static func start() throws {
+        try FileManager.default.removeItem(atPath: "\(directory)/down")
+        let isUp = try until { try Command.run("kamcmd", "-s", "unix:\(directory)/ctl", "core.uptime").status == 0 }
+        try #require(isUp, "kamailio does not start")
     }
 
     /// Has pushes for a user start an Executor.
