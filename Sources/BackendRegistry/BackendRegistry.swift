@@ -17,11 +17,11 @@ public import PluginBackend
 public struct BackendRegistry: Sendable {
     private var factories: [String: any BackendFactory] = [:]
 
-    /// A registry without any backend.
+    /// Makes a registry without any backend.
     public init() {}
 
-    /// The backends that come with the package: `memory`, with a memory of its own, `file`, and `zmq` and `etcd` where the
-    /// package is built with them.
+    /// Returns the backends that come with the package: `memory`, with a memory of its own, `file`, and `zmq` and
+    /// `etcd` where the package is built with them.
     public static func bundled() -> BackendRegistry {
         var registry = BackendRegistry()
         registry.register(MemoryFactory())
@@ -142,7 +142,7 @@ public struct BackendConfiguration: Hashable, Sendable {
         return stateDirectory.hasSuffix("/") ? stateDirectory + group : stateDirectory + "/" + group
     }
 
-    /// The values of the backend's secret settings.
+    /// Returns the values of the backend's secret settings.
     fileprivate func secrets(of factory: any BackendFactory) -> [String] {
         factory.settings.filter(\.isSecret).compactMap { settings[$0.key] }
     }
@@ -263,6 +263,8 @@ public struct MemoryFactory: BackendFactory {
 
     private let space: MemorySpace
 
+    /// Makes a factory of groups in memory.
+    ///
     /// - Parameter space: The memory of the groups. Factories with the same space open the same groups.
     public init(space: MemorySpace = MemorySpace()) {
         self.space = space
@@ -302,6 +304,8 @@ public struct PluginFactory: BackendFactory {
         }
     }
 
+    /// Makes the factory of a loaded plugin.
+    ///
     /// - Parameter plugin: The plugin, as ``BackendPlugin/load(_:from:)`` returns it.
     public init(_ plugin: BackendPlugin) {
         self.plugin = plugin

@@ -18,6 +18,8 @@
 
         private let launcher: HubLauncher?
 
+        /// Makes a factory of groups behind a hub.
+        ///
         /// - Parameter launcher: Starts a hub if none runs; nil starts none.
         public init(launcher: HubLauncher? = nil) {
             self.launcher = launcher
@@ -74,8 +76,8 @@
                 runtimeDirectory: OwnProcess.text("XDG_RUNTIME_DIR"))
         }
 
-        /// The keys of a connection over a network; on loopback those of the group's directory, unless others are
-        /// given.
+        /// Returns the keys of a connection over a network; on loopback those of the group's directory, unless others
+        /// are given.
         private static func keys(
             of configuration: BackendConfiguration, for endpoint: HubEndpoint
         ) throws(SharedCoreError) -> CurveClientKeys? {

@@ -12,6 +12,8 @@
             let path: String
             let parent: String
 
+            /// Names the program of a server, and the place of its files.
+            ///
             /// - Parameters:
             ///   - path: Its path, or a name that is looked up in `PATH`.
             ///   - parent: The directory in which each server gets one for its files; it must exist.
@@ -26,6 +28,8 @@
         private let place: EtcdCluster
         private let server: ServerProgram?
 
+        /// Makes a harness on a running cluster.
+        ///
         /// - Parameters:
         ///   - place: A cluster in which keys may be written and removed. Its members are neither killed nor filled.
         ///   - peer: The program that acts as a second process.

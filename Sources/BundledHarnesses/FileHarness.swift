@@ -10,6 +10,8 @@ package struct FileHarness: ConformanceHarness {
     private let durability: Durability
     private let parent: String
 
+    /// Makes a harness on files with one durability.
+    ///
     /// - Parameters:
     ///   - parent: The directory in which each group gets one of its own; it must exist.
     ///   - peer: The program that acts as a second process.

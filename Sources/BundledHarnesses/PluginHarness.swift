@@ -11,6 +11,8 @@ package struct PluginHarness: ConformanceHarness {
     private let place: PluginAddress
     private let directory: @Sendable (_ group: String) -> String?
 
+    /// Makes a harness on the groups of a plugin.
+    ///
     /// - Parameters:
     ///   - values: The values of the plugin's settings by their keys.
     ///   - stateDirectory: The directory that contains the groups.

@@ -8,6 +8,8 @@ struct Block {
     private let size: Int
     private var used = 0
 
+    /// Allocates a block.
+    ///
     /// - Parameter size: The sum of the bytes of all values that are placed. Arrays are placed first, for their alignment.
     init(size: Int) {
         self.size = size + 1

@@ -179,6 +179,8 @@ struct Deadline {
         .milliseconds(milliseconds < 0 ? maximum : min(milliseconds, maximum))
     }
 
+    /// Makes the deadline of a call that begins now.
+    ///
     /// - Parameter milliseconds: The timeout; below 0 for a wait without a limit.
     init(_ milliseconds: Int64) {
         end = milliseconds < 0 ? nil : SystemClock().now().advanced(by: .milliseconds(min(milliseconds, Self.maximum)))

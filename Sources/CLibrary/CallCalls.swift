@@ -33,7 +33,7 @@ final class OpenCallObject: PollableObject {
         commands?.cancel()
     }
 
-    /// The commands for the call. The first use begins to take them. If a core never calls this, the senders of
+    /// Returns the commands for the call. The first use begins to take them. If a core never calls this, the senders of
     /// commands get a timeout.
     func commands() throws(Failure) -> Resuming<ReceivedCallCommand> {
         if let commands = state.withLock({ $0.commands }) { return commands }
@@ -134,7 +134,7 @@ extension BootInstant {
     var milliseconds: Int64 { Int64(clamping: nanoseconds / 1_000_000) }
 }
 
-/// The state of an open call.
+/// Returns the state of an open call.
 private func callState(_ number: Int32) throws(Failure) -> Call.State {
     switch Int(number) {
     case Int(SC_CALL_INCOMING): return .incoming

@@ -29,7 +29,7 @@ actor Taking<Iterator: AsyncIteratorProtocol> where Iterator.Element: Sendable {
 }
 
 extension PollableEvents {
-    /// The elements of a sequence.
+    /// Takes the elements of a sequence, which any error ends.
     ///
     /// - Parameter cancel: Ends the sequence.
     convenience init<Base: AsyncSequence & Sendable>(
@@ -53,6 +53,8 @@ final class Resuming<Value: Sendable>: Sendable {
     /// What the last call of the sequence has returned.
     private enum Last { case element, failure, end }
 
+    /// Makes a descriptor, and starts the task that takes one element ahead of the program.
+    ///
     /// - Parameters:
     ///   - next: Waits for the next element; nil after the end. The failure says whether it ends the sequence.
     ///   - cancel: Ends the sequence.

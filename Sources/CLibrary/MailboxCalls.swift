@@ -34,7 +34,7 @@ final class MailboxObject: PollableObject {
 
     var descriptor: Int32 { get throws(Failure) { try arrivals().descriptor } }
 
-    /// The descriptor and its watch, which the first use opens.
+    /// Returns the descriptor and its watch, which the first use opens.
     private func arrivals() throws(Failure) -> Arrivals {
         if let arrivals = state.withLock({ $0.arrivals }) { return arrivals }
         let made = try Arrivals(at: mailbox)

@@ -16,7 +16,7 @@ struct MessagePlace {
         fields = block.array(of: sc_field.self, count: all.reduce(0) { $0 + $1.content.fields.count })
     }
 
-    /// The bytes of a message in a block: its structure, its fields, its texts and its body.
+    /// Returns the bytes of a message in a block: its structure, its fields, its texts and its body.
     static func byteCount(of message: InboxMessage) -> Int {
         let content = message.content
         let optional = [message.id.sequence, content.account, content.conversation, content.contentType]

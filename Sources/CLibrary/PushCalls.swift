@@ -114,7 +114,7 @@ final class TakenPushObject: HandleObject {
 }
 
 extension Push {
-    /// The push as the structure of the header, at the beginning of a block of its own.
+    /// Returns the push as the structure of the header, at the beginning of a block of its own.
     fileprivate func placed() -> UnsafePointer<sc_push> {
         let texts = [callID.text, type, account]
         var block = Block(

@@ -16,7 +16,7 @@ extension Block {
     fileprivate static let bootIDByteCount = 33
 }
 
-/// The bytes of texts in a block.
+/// Returns the bytes of texts in a block.
 private func byteCount(_ texts: String...) -> Int { texts.reduce(0) { $0 + $1.utf8.count + 1 } }
 
 private func group(_ handle: UInt64) throws(Failure) -> any SharedStore {
@@ -171,7 +171,7 @@ extension OwnerState {
 }
 
 extension TimelinePage {
-    /// The page as the structure of the header, at the beginning of a block of its own.
+    /// Returns the page as the structure of the header, at the beginning of a block of its own.
     fileprivate func placed() -> UnsafePointer<sc_timeline_page> {
         let texts = records.map { EntryTexts($0.entry) }
         let stride = MemoryLayout<sc_timeline_entry>.stride + MemoryLayout<Int>.stride

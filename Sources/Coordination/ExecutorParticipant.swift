@@ -17,7 +17,8 @@ public import CoreAPI
 public final class ExecutorParticipant: Sendable {
     let participant: Participant
 
-    /// An Executor that takes part through an open handle. The handle is the caller's: close it after ``finish()``.
+    /// Makes an Executor that takes part through an open handle. The handle is the caller's: close it after
+    /// ``finish()``.
     ///
     /// From now on one watch follows the ownership, even without any call. The watch has a cost: each change of
     /// ownership wakes this process, and over files it holds a pidfd on the owner's process. The participant does not

@@ -18,7 +18,7 @@ public import CoreAPI
 public final class HolderParticipant: Sendable {
     private let holder: Holder
 
-    /// A holder that acts through an open handle. The handle is the caller's: close it after ``stop()``.
+    /// Makes a holder that acts through an open handle. The handle is the caller's: close it after ``stop()``.
     ///
     /// - Parameters:
     ///   - group: An open handle, with another role than ``SessionRole/main`` and ``SessionRole/executor``.

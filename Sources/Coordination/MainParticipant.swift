@@ -18,7 +18,7 @@ public import CoreAPI
 public final class MainParticipant: Sendable {
     let participant: Participant
 
-    /// A Main that takes part through an open handle. The handle is the caller's: close it after ``stop()``.
+    /// Makes a Main that takes part through an open handle. The handle is the caller's: close it after ``stop()``.
     ///
     /// From now on one watch follows the ownership, even without any call. The watch has a cost: each change of
     /// ownership wakes this process, and over files it holds a pidfd on the owner's process. If there is an owner, the

@@ -139,7 +139,7 @@ extension MainParticipant {
 }
 
 extension CoordinationError {
-    /// The error for the end of a Main; nil if it was stopped.
+    /// Makes the error for the end of a Main; nil if it was stopped.
     fileprivate init?(_ end: MainEndReason) {
         switch end {
         case .stopped: return nil

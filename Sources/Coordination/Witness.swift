@@ -19,8 +19,8 @@ public protocol WitnessHold: Sendable {
     /// Of two cores, the one that began first may not list the other; the one that began second does.
     var others: [Revision] { get }
 
-    /// The epochs of the other cores that run now. A process that was just killed may be listed until the system has
-    /// closed its files; a core that really runs is also listed at the next call.
+    /// Returns the epochs of the other cores that run now. A process that was just killed may be listed until the
+    /// system has closed its files; a core that really runs is also listed at the next call.
     func currentOthers() throws(SharedCoreError) -> [Revision]
 
     /// Removes the registration: the core has stopped. May be called more than once.
@@ -43,7 +43,7 @@ public final class MemoryWitness: Witness {
         return MemoryWitnessHold(of: epoch, others: others, in: self)
     }
 
-    /// The epochs of the cores that run, but for one of `epoch`.
+    /// Returns the epochs of the cores that run, but for one of `epoch`.
     func look(besides epoch: Revision?) -> [Revision] {
         running.withLock { running in
             var others = running

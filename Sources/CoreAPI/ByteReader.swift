@@ -85,7 +85,7 @@ package struct ByteReader: Sendable {
         Array(try slice())
     }
 
-    /// The bytes of a counted value without a copy.
+    /// Returns the bytes of a counted value without a copy.
     package mutating func slice() throws(ByteCodingError) -> ArraySlice<UInt8> {
         let count = try count()
         defer { position += count }

@@ -30,7 +30,7 @@ package struct ByteWriter: Sendable {
         integer(UInt64(value))
     }
 
-    /// The bytes that ``integer(_:)`` writes for a value.
+    /// Returns the bytes that ``integer(_:)`` writes for a value.
     @inlinable
     package static func byteCount(of value: UInt64) -> Int {
         (UInt64.bitWidth - (value | 1).leadingZeroBitCount + 6) / 7
@@ -42,12 +42,12 @@ package struct ByteWriter: Sendable {
         byteCount(of: UInt64(count)) + count
     }
 
-    /// A word of 8 bytes, little-endian.
+    /// Appends a word of 8 bytes, little-endian.
     package mutating func word(_ value: UInt64) {
         withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
-    /// A word of 4 bytes, little-endian.
+    /// Appends a word of 4 bytes, little-endian.
     package mutating func halfWord(_ value: UInt32) {
         withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
     }
@@ -73,13 +73,13 @@ package struct ByteWriter: Sendable {
         bytes.append(contentsOf: value.utf8)
     }
 
-    /// A value that may be missing: a flag, then the value.
+    /// Appends a value that may be missing: a flag, then the value if there is one.
     package mutating func optional<Value>(_ value: Value?, _ write: (inout ByteWriter, Value) -> Void) {
         flag(value != nil)
         if let value { write(&self, value) }
     }
 
-    /// A count, then the values.
+    /// Appends a count, then the values.
     package mutating func array<Values: Collection>(
         _ values: Values, _ write: (inout ByteWriter, Values.Element) -> Void
     ) {

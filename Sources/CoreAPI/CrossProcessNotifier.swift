@@ -71,8 +71,8 @@ public struct NotificationName: Hashable, Sendable, Comparable, CustomStringConv
 }
 
 extension NotificationName: ExpressibleByStringLiteral {
-    /// A name written in the source, as `"a"` or `NotificationName("a")`. It stops the program when it breaks the rules, as any
-    /// wrong literal does; `try NotificationName.init("a")` throws instead.
+    /// Makes a name written in the source, as `"a"` or `NotificationName("a")`. It stops the program when it breaks the
+    /// rules, as any wrong literal does; `try NotificationName.init("a")` throws instead.
     public init(stringLiteral value: StaticString) {
         self.text = ValidatedName.literal(value, as: "NotificationName") { text throws(SharedCoreError) in
             try NotificationName(text).text

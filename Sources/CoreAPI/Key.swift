@@ -44,8 +44,8 @@ public struct Key: Hashable, Sendable, Comparable, CustomStringConvertible {
 }
 
 extension Key: ExpressibleByStringLiteral {
-    /// A key written in the source, as `"a"` or `Key("a")`. It stops the program when it breaks the rules of ``Key``, as any
-    /// wrong literal does; `try Key.init("a")` throws instead.
+    /// Makes a key written in the source, as `"a"` or `Key("a")`. It stops the program when it breaks the rules of
+    /// ``Key``, as any wrong literal does; `try Key.init("a")` throws instead.
     public init(stringLiteral value: StaticString) {
         self.init(
             unchecked: ValidatedName.literal(value, as: "Key") { text throws(SharedCoreError) in try Key(text).text })
@@ -148,8 +148,8 @@ public struct KeyPrefix: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension KeyPrefix: ExpressibleByStringLiteral {
-    /// A prefix written in the source, as `"a"` or `KeyPrefix("a")`. It stops the program if it is longer than a key
-    /// may be; `try KeyPrefix.init("a")` throws instead.
+    /// Makes a prefix written in the source, as `"a"` or `KeyPrefix("a")`. It stops the program if it is longer than a
+    /// key may be; `try KeyPrefix.init("a")` throws instead.
     public init(stringLiteral value: StaticString) {
         self.init(
             unchecked: ValidatedName.literal(value, as: "KeyPrefix") { text throws(SharedCoreError) in

@@ -150,7 +150,7 @@ package enum ExecutorRun {
 }
 
 extension ExecutorReport {
-    /// The report of an answer.
+    /// Makes the report of an answer.
     init(_ answer: MessageResult, for callID: CallID, coreStarts: Int, elapsed: Duration) {
         var event = Event.nothing
         var message: InboxMessage?

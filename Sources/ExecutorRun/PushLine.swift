@@ -91,7 +91,7 @@ package enum PushID {
     package static let expectation =
         "1 to \(maximumByteCount) bytes of UTF-8 without control characters or spaces at its ends"
 
-    /// The call-id; nil when a text cannot be one.
+    /// Returns the call-id; nil when a text cannot be one.
     package static func callID(_ text: some StringProtocol) -> CallID? {
         let scalars = text.unicodeScalars
         guard text.utf8.count <= maximumByteCount, scalars.first != " ", scalars.last != " ",

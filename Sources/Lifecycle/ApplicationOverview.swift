@@ -15,6 +15,8 @@ public struct ApplicationOverview: Hashable, Sendable {
         applications.first { $0.session == session }?.state
     }
 
+    /// Makes an overview of the published states.
+    ///
     /// If another session published the state of an application, the entry does not end with the application's session.
     /// Such an entry is omitted here after that session has ended.
     init(

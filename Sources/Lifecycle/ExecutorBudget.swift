@@ -103,6 +103,8 @@ public struct ExecutorLimits: Hashable, Sendable {
     /// The maximum private memory of an Executor, in bytes; nil for no limit.
     public let memory: UInt64?
 
+    /// Makes the limits of an Executor; by default those of iOS.
+    ///
     /// - Parameters:
     ///   - warning: The running time before it is warned; at most `budget`.
     ///   - budget: The time that it runs before it is killed.

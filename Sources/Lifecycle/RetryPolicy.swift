@@ -16,6 +16,8 @@ public struct RetryPolicy: Hashable, Sendable {
     /// The longest delay.
     public let longestDelay: Duration
 
+    /// Makes a policy. Values below the stated limits are raised to them.
+    ///
     /// - Parameters:
     ///   - attempts: The number of tries in all; at least one.
     ///   - delay: The first delay; each is twice as long as the one before.

@@ -15,6 +15,8 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// 4 or 16 bytes, in the order of the network.
     public let bytes: [UInt8]
 
+    /// Makes an address from its bytes in network order.
+    ///
     /// - Returns: nil unless the number of bytes is that of the family.
     public init?(_ family: Family, bytes: some Sequence<UInt8>) {
         self.family = family

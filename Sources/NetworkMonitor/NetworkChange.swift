@@ -76,7 +76,7 @@ package struct DefaultRoute: Hashable, Sendable {
 
 /// Parsers of message bodies. A body that cannot be read, or is of no interest, gives nil or an empty value.
 extension NetworkChange {
-    /// The body of RTM_NEWLINK and RTM_DELLINK: `struct ifinfomsg` and attributes.
+    /// Reads the body of RTM_NEWLINK and RTM_DELLINK: `struct ifinfomsg` and attributes.
     static func link(_ body: KernelBytes) -> NetworkLink? {
         // A bridge reports its ports with its own family. If a port is removed, the interface may still exist.
         guard body.number(UInt8.self, at: 0) == 0, let index: UInt32 = body.number(at: 4), index > 0,
@@ -89,7 +89,7 @@ extension NetworkChange {
             index: index, name: name, isLoopback: flags & 0x8 != 0, isUp: isUp, isRunning: isUp && flags & 0x40 != 0)
     }
 
-    /// The body of RTM_NEWADDR and RTM_DELADDR: `struct ifaddrmsg` and attributes.
+    /// Reads the body of RTM_NEWADDR and RTM_DELADDR: `struct ifaddrmsg` and attributes.
     static func address(_ body: KernelBytes) -> LinkAddress? {
         guard let family = family(body), let flags: UInt8 = body.number(at: 2), let scope: UInt8 = body.number(at: 3),
             let link: UInt32 = body.number(at: 4), link > 0
@@ -104,7 +104,7 @@ extension NetworkChange {
         return LinkAddress(link: link, address: address, isUsable: isUnique && (scope == 0 || scope == 200))
     }
 
-    /// The body of RTM_NEWROUTE and RTM_DELROUTE: `struct rtmsg` and attributes. One for each hop.
+    /// Reads the body of RTM_NEWROUTE and RTM_DELROUTE: `struct rtmsg` and attributes. Returns one route for each hop.
     static func defaultRoutes(_ body: KernelBytes) -> [DefaultRoute] {
         // A default route has a destination of 0 bits and the type RTN_UNICAST. RTM_F_CLONED marks a cache entry, not a
         // route.
@@ -129,7 +129,7 @@ extension NetworkChange {
         return route(attributes[4]?.number(at: 0), attributes).map { [$0] } ?? []
     }
 
-    /// The parts of RTA_MULTIPATH: `struct rtnexthop` and attributes each.
+    /// Reads the parts of RTA_MULTIPATH: `struct rtnexthop` and attributes each.
     private static func hops(_ content: KernelBytes) -> [(link: UInt32?, attributes: [UInt16: KernelBytes])] {
         var hops: [(link: UInt32?, attributes: [UInt16: KernelBytes])] = []
         var rest = content
@@ -140,7 +140,7 @@ extension NetworkChange {
         return hops
     }
 
-    /// RTA_GATEWAY, or RTA_VIA, where the router has an address of the other family.
+    /// Returns the address of the router: RTA_GATEWAY, or RTA_VIA if the router has an address of the other family.
     private static func gateway(_ family: IPAddress.Family, _ attributes: [UInt16: KernelBytes]) -> IPAddress? {
         if let gateway = attributes[5] { return IPAddress(family, bytes: gateway.content) }
         guard let via = attributes[18], let number: UInt16 = via.number(at: 0), let family = self.family(number) else {
@@ -153,7 +153,7 @@ extension NetworkChange {
         body.number(UInt8.self, at: 0).flatMap { family(UInt16($0)) }
     }
 
-    /// AF_INET and AF_INET6.
+    /// Returns the family of a number: AF_INET or AF_INET6; nil for any other.
     private static func family(_ number: UInt16) -> IPAddress.Family? {
         switch number {
         case 2: .version4

@@ -8,6 +8,8 @@ public struct NetworkState: Hashable, Sendable, CustomStringConvertible {
     /// The reason why the machine is not connected; nil while it is.
     public let outage: NetworkOutage?
 
+    /// Makes the state of a connected machine.
+    ///
     /// - Parameter exits: One or more.
     public init(exits: [NetworkExit]) {
         self.exits = exits

@@ -106,7 +106,7 @@ package struct NetworkTracker: Sendable {
         return told(at: now)
     }
 
-    /// The kernel dropped reports.
+    /// Records that the kernel dropped reports. Returns the directives that follow, such as to read everything again.
     package mutating func overflow(at now: BootInstant) -> [Directive] {
         lose(at: now)
         return told(at: now)
@@ -197,6 +197,8 @@ package struct Settling<Value: Equatable & Sendable>: Sendable {
     package private(set) var settled: Value
     private var pending: Pending?
 
+    /// Makes a settled value.
+    ///
     /// - Parameters:
     ///   - quiet: How long a value must not change.
     ///   - longest: The time after which a changing value is reported anyway.

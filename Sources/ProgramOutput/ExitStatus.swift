@@ -22,7 +22,7 @@ package enum ExitStatus: Int32, Hashable, Sendable {
     /// SIGTERM has ended the program before its work was finished.
     case terminated = 143
 
-    /// The exit status for an error of a group.
+    /// Makes the exit status for an error of a group.
     package init(_ code: SharedCoreError.Code) {
         self =
             switch code {

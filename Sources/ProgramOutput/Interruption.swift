@@ -20,6 +20,8 @@ package final class Interruption<Result: Sendable>: Sendable {
     private let state = Mutex(State())
     private let toleratedCount: Int
 
+    /// Begins to receive SIGINT and SIGTERM.
+    ///
     /// - Parameter toleratedCount: How many signals leave the work running, which reads ``isRaised`` to end by itself.
     ///   The next one cancels it.
     package init(toleratedCount: Int = 0) throws(SystemCallError) {

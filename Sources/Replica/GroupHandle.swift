@@ -13,6 +13,8 @@ package struct GroupHandle: ~Copyable, Sendable {
     /// lookup is skipped while this value is current.
     private let found = Atomic<UInt64>(.max)
 
+    /// Makes the state of an open handle.
+    ///
     /// - Parameters:
     ///   - session: Its session; nil for a read-only handle, which has none in the state.
     ///   - location: The location in the errors of a closed handle.

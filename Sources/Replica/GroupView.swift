@@ -17,6 +17,8 @@ package final class GroupView: SharedGroup {
     private let handle: GroupHandle
     private let location: String
 
+    /// Makes a view of a state.
+    ///
     /// - Parameters:
     ///   - state: The state of the group, without ended sessions and expired entries.
     ///   - revision: The revision of the group; nil for the state's own.

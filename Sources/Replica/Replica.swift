@@ -90,7 +90,7 @@ package final class Replica: Sendable {
     /// Why the group cannot go on; nil while it does.
     package var failure: SharedCoreError? { content.withLock { $0.followers.failure } }
 
-    /// A watch of a session.
+    /// Returns a watch of a session.
     ///
     /// - Parameters:
     ///   - isParticipant: Whether the session is in the order, so that its end ends the watch.
@@ -129,7 +129,7 @@ package final class Replica: Sendable {
             })
     }
 
-    /// An observation of a session. See ``watch(_:from:for:catchUp:onCancel:)``.
+    /// Returns an observation of a session. See ``watch(_:from:for:catchUp:onCancel:)``.
     package func observe(
         _ name: NotificationName, for session: SessionID, isParticipant: Bool = true,
         catchUp: @escaping @Sendable () throws(SharedCoreError) -> Void,
@@ -226,7 +226,8 @@ private struct WokenWaiters {
         for notify in followers { notify() }
     }
 
-    /// Resumed in the order of arrival, not in that of a hash table, which makes simulations reproducible.
+    /// Resumes waiters in the order of their arrival, not in that of a hash table, so that simulations are
+    /// reproducible.
     private static func resume<Cursor: ReplicaCursor>(_ waiters: [WaiterTable<Cursor>.Woken]) {
         for waiter in waiters.sorted(by: { $0.id < $1.id }) { waiter.continuation.resume(returning: waiter.result) }
     }

@@ -69,7 +69,7 @@
         /// The numeric address of this machine in Contact and SDP; nil for the local address of the route to the registrar.
         public var localAddress: String?
 
-        /// An account. The parameters are the properties.
+        /// Makes an account. The parameters are the properties.
         public init(
             user: String, domain: String, password: SIPPassword, registrar: String, port: UInt16 = 5060,
             transport: Transport = .tcp, instance: String, push: Push? = nil, expires: Duration = .seconds(600),
@@ -135,7 +135,7 @@
     public struct SIPPassword: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
         let text: String
 
-        /// A password from another source than a file.
+        /// Makes a password from another source than a file.
         public init(_ text: String) {
             self.text = text
         }

@@ -31,7 +31,7 @@
             ]
         }
 
-        /// A dialog with these texts, for tests.
+        /// Makes a dialog with these texts, for tests.
         init(texts: [String]) {
             self.texts = texts
             numbers = [1, 2, 40_000, 0, 0, 0, 7, 1, 131, 7, 160, 1, 0, 10, 10, 0]
@@ -60,7 +60,7 @@
             }
         }
 
-        /// The calls of a baton; nil for bytes that no core of this version has written.
+        /// Returns the calls of a baton; nil for bytes that no core of this version has written.
         static func all(in bytes: [UInt8]) -> [SIPDialog]? {
             do throws(ByteCodingError) {
                 var reader = ByteReader(bytes)

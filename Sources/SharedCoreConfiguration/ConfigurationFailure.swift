@@ -60,7 +60,7 @@ extension ConfigurationFailure {
             "; the most similar \(similar.count == 1 ? "is" : "are") \(similar.map { "“\($0)”" }.joined(separator: ", ")). \(list)"
     }
 
-    /// The beginnings of keys that have more of them below.
+    /// Returns the beginnings of keys that have more of them below.
     private static func sections(of names: [String]) -> [String] {
         names.flatMap { name in
             let parts = name.split(separator: ".")

@@ -127,12 +127,12 @@ package enum SmallFile {
         try OpenFile(behind: path)
     }
 
-    /// The file's first bytes, at most `count`.
+    /// Returns the file's first bytes, at most `count`.
     package static func read(_ path: String, upTo count: Int) throws(SystemCallError) -> [UInt8] {
         try read(open(path), upTo: count)
     }
 
-    /// The first bytes of a file that was opened just now, at most `count`.
+    /// Returns the first bytes of a file that was opened just now, at most `count`.
     package static func read(_ file: OpenFile, upTo count: Int) throws(SystemCallError) -> [UInt8] {
         try OpenFile.read(from: file.descriptor, upTo: count, at: file.path)
     }

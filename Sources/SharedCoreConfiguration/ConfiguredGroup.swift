@@ -220,7 +220,7 @@ public struct ConfiguredGroup: Sendable {
 private struct OwnBackend {
     let name: String
 
-    /// Nil if the values name none.
+    /// Returns nil if the values name none.
     init?(in values: [String: String]) {
         guard let name = values[Settings.backend.name], !name.isEmpty, !Settings.backend.kind.choices.contains(name)
         else {

@@ -27,7 +27,7 @@ package enum DurationText {
 
     package static let positiveExpectation = expectation + ", longer than zero"
 
-    /// The shortest way to write a duration that ``parse(_:)`` reads back as the same, to the millisecond.
+    /// Returns the shortest way to write a duration that ``parse(_:)`` reads back as the same, to the millisecond.
     package static func write(_ duration: Duration) -> String {
         // A duration of more than 64 bits of nanoseconds is cut there, because a duration from outside must not trap.
         let milliseconds = duration.wholeMilliseconds

@@ -17,7 +17,7 @@ package struct PushRoutes: Hashable, Sendable {
     /// Creates routes in which Executors consume the pushes of every type.
     package init() {}
 
-    /// Nil for a text of another form, and for one with a repeated type.
+    /// Returns nil for a text of another form, and for one with a repeated type.
     package init?(_ text: String) {
         for word in text.split(whereSeparator: \.isWhitespace) {
             let parts = word.split(separator: "=", omittingEmptySubsequences: false)

@@ -31,7 +31,7 @@ extension Resolution {
         return configuration
     }
 
-    /// How ownership and messages are handled.
+    /// Returns how ownership and messages are handled.
     package func coordinationOptions() throws(ConfigurationFailure) -> CoordinationOptions {
         let timeout = try value(Settings.handoverTimeout)
         let maximum = try value(Settings.handoverMaximumTimeout)

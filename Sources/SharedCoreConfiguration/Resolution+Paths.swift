@@ -13,13 +13,13 @@ extension Resolution {
         return state + "/sharedcore"
     }
 
-    /// The absolute path of the group's directory.
+    /// Returns the absolute path of the group's directory.
     package func groupDirectory() throws(ConfigurationFailure) -> String {
         let parent = try stateDirectory()
         return (parent == "/" ? "" : parent) + "/" + (try value(Settings.group))
     }
 
-    /// The absolute path of the core's Maildir.
+    /// Returns the absolute path of the core's Maildir.
     package func maildir() throws(ConfigurationFailure) -> String {
         if let path = try absolutePath(Settings.coreMaildir) { return path }
         return try groupDirectory() + "/Maildir"
@@ -158,7 +158,7 @@ package enum UserDirectory: CaseIterable {
         }
     }
 
-    /// The directory's path; nil if the environment names neither it nor its parent.
+    /// Returns the directory's path; nil if the environment names neither it nor its parent.
     package func path(in environment: [String: String]) -> String? {
         if let path = environment[variable], path.isAbsolutePath { return path }
         guard let placeInHome, let home = environment["HOME"], home.isAbsolutePath else { return nil }

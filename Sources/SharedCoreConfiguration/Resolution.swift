@@ -46,6 +46,8 @@ package struct Resolution: Sendable {
     /// Other configurations, which decide about some settings in place of this one.
     private var deciding: [(names: Set<String>, resolution: Resolution)] = []
 
+    /// Resolves the configuration of a program with a command line.
+    ///
     /// - Parameter flags: The values on the command line, by the settings' names.
     package init(
         flags: [String: String], environment: [String: String], file: ConfigurationFile?,
@@ -56,6 +58,8 @@ package struct Resolution: Sendable {
             workingDirectory: workingDirectory)
     }
 
+    /// Resolves the configuration of an application.
+    ///
     /// - Parameter values: The values that an application passes, by the settings' names.
     package init(
         values: [String: String], environment: [String: String], file: ConfigurationFile?,
@@ -241,7 +245,7 @@ package struct Resolution: Sendable {
         return nil
     }
 
-    /// The value of a setting; nil if it is not given, or given as `none`, and has no fixed default.
+    /// Returns the value of a setting; nil if it is not given, or given as `none`, and has no fixed default.
     package func optional<Value>(_ setting: Setting<Value>) throws(ConfigurationFailure) -> Value? {
         let erased = setting.erased
         if let found = find(erased) {
@@ -255,7 +259,7 @@ package struct Resolution: Sendable {
         return setting.kind.parse(text)
     }
 
-    /// The value of a setting that has a fixed default.
+    /// Returns the value of a setting that has a fixed default.
     package func value<Value>(_ setting: Setting<Value>) throws(ConfigurationFailure) -> Value {
         guard let value = try optional(setting) else {
             throw ConfigurationFailure("\(setting.name) is not set; it must be \(setting.kind.expectation).")

@@ -50,7 +50,7 @@ extension SettingKind where Value == String {
         expectation: "1 to 64 letters, digits, “.”, “_” or “-”, beginning with a letter or a digit",
         parse: { GroupName.isValid($0) ? $0 : nil })
 
-    /// One of a few words.
+    /// Returns the kind of a setting whose value is one of a few words.
     package static func choice(_ choices: [String]) -> SettingKind {
         SettingKind(
             name: choices.joined(separator: ", "), expectation: choices.alternatives, choices: choices,
@@ -77,7 +77,7 @@ extension SettingKind where Value == Duration {
 }
 
 extension SettingKind where Value: RawRepresentable & Sendable, Value.RawValue == String {
-    /// One of the named cases.
+    /// Returns the kind of a setting whose value is the name of one of the cases.
     package static func oneOf(_ cases: [Value]) -> SettingKind {
         let choices = cases.map(\.rawValue)
         return SettingKind(

@@ -160,7 +160,7 @@ package enum Settings {
         "alerts", .choice(["desktop", "log", "none"]), default: .text("desktop"),
         "How the host shows the user an Executor's message: on the desktop or else in the log, there only, or not.")
 
-    /// The level of a service in a state of the application.
+    /// Returns the level of a service in a state of the application.
     package static func level(of service: Service, in application: ApplicationState) -> Setting<ServiceLevel> {
         let row = ServiceLevelRow.standard(service)
         let level = application == .foreground ? row.foreground : row.background

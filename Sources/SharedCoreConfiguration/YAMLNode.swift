@@ -118,6 +118,8 @@ struct YAMLFailure: Error {
 }
 
 extension ConfigurationFile.Position {
+    /// Makes a position from a mark of the YAML parser, which counts from 0.
+    ///
     /// - Parameter mark: A place counted from 0.
     fileprivate init(_ mark: yaml_mark_t) {
         self.init(line: Int(mark.line) + 1, column: Int(mark.column) + 1)

@@ -29,6 +29,8 @@ final class ProcessExecutor: SerialExecutor, TaskExecutor {
     private let handle: MemoryGroup?
     private let state = Mutex(State())
 
+    /// Makes the executor of a process that runs.
+    ///
     /// - Parameter handle: The process's handle, which is killed and stopped with it.
     init(on thread: SimulationThread, handle: MemoryGroup? = nil) {
         self.thread = thread

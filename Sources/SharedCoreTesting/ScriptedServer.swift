@@ -18,6 +18,8 @@ public final class ScriptedServer: Sendable {
         self.init(on: nil)
     }
 
+    /// Makes a server without messages.
+    ///
     /// - Parameter thread: The thread on which it wakes all waiting cores before the first of them runs.
     init(on thread: SimulationThread?) {
         self.thread = thread
@@ -58,7 +60,7 @@ public final class ScriptedServer: Sendable {
                 callID: try CallID(checking: callID), content: .text(from: sender, to: recipient, text: text)))
     }
 
-    /// A core has stored a message.
+    /// Records that a core has stored a message.
     public func acknowledge(_ callID: CallID) {
         state.withLock { state in
             state.pending.removeAll { $0.callID == callID }
@@ -82,6 +84,8 @@ public final class ScriptedServer: Sendable {
 }
 
 extension CallID {
+    /// Makes a call-id, or throws where ``CallID/init(_:)`` returns nil.
+    ///
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` for an empty text.
     init(checking text: String) throws(SharedCoreError) {
         guard let callID = CallID(text) else {

@@ -45,7 +45,7 @@ extension SimulatedGroup {
         try await executor(name) { [server] in ScriptedCore(server, script: script) }
     }
 
-    /// A process with an Executor.
+    /// Adds a process with an Executor.
     ///
     /// - Parameters:
     ///   - name: Its name, on the timeline too.

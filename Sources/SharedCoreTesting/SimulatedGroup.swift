@@ -74,7 +74,7 @@ public final class SimulatedGroup: Sendable {
         space = MemorySpace(clock: clock, executor: ProcessExecutor(on: thread))
     }
 
-    /// A process that joins the group.
+    /// Adds a process that joins the group.
     ///
     /// - Parameters:
     ///   - role: The role of the process.

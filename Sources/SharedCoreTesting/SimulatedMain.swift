@@ -34,7 +34,7 @@ public final class SimulatedMain: SimulatedParticipant {
 }
 
 extension SimulatedGroup {
-    /// A process with a Main that runs a scripted core of the group's ``server``.
+    /// Adds a process with a Main that runs a scripted core of the group's ``server``.
     public func main(_ name: String, script: CoreScript = CoreScript()) async throws -> SimulatedMain {
         try await main(name) { [server] in ScriptedCore(server, script: script) }
     }

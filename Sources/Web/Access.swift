@@ -27,6 +27,8 @@ final class Access: Sendable {
     private let lifetime: Duration
     private let state: Mutex<State>
 
+    /// Makes the access of a server, with a first token.
+    ///
     /// - Parameter listener: Where the server listens.
     init(at listener: StreamListener, lifetime: Duration = Access.lifetime, clock: any TimeSource = SystemClock()) {
         port = listener.port
@@ -48,7 +50,7 @@ final class Access: Sendable {
         return token
     }
 
-    /// 32 random bytes in hexadecimal digits.
+    /// Returns 32 random bytes in hexadecimal digits.
     private static func secret() -> String {
         var random = SystemRandomNumberGenerator()
         return (0..<4).map { _ in
@@ -76,7 +78,7 @@ final class Access: Sendable {
         return "sharedcore-" + digits.joined()
     }
 
-    /// True if the `Host` of a request is this server, and not another name that resolves to its address (DNS
+    /// Returns true if the `Host` of a request is this server, and not another name that resolves to its address (DNS
     /// rebinding).
     ///
     /// At a unix socket any port is accepted, because a tunnel has a port of its own.
@@ -89,7 +91,8 @@ final class Access: Sendable {
         return names.contains(String(parts[0])) && (parts.count == 1 || UInt16(parts[1]) != nil)
     }
 
-    /// True if a request comes from the page, or from a person that opens it, according to the browser's headers.
+    /// Returns true if a request comes from the page, or from a person that opens it, according to the browser's
+    /// headers.
     func isOwn(_ request: WebRequest) -> Bool {
         if let origin = request["origin"], origin != "http://\(request["host"] ?? "")" { return false }
         // Only the two pages may be opened in this way: without the key they contain nothing of the group.
@@ -121,7 +124,7 @@ final class Access: Sendable {
         return (session.key, "Set-Cookie: \(cookieName)=\(session.cookie); HttpOnly; SameSite=Strict; Path=/")
     }
 
-    /// True if a request has the cookie and the key.
+    /// Returns true if a request has the cookie and the key.
     ///
     /// - Parameter key: The key that the request has.
     func admits(_ request: WebRequest, key: String?) -> Bool {
@@ -134,7 +137,7 @@ final class Access: Sendable {
         return Self.isEqual(key, session.key) && hasCookie
     }
 
-    /// True if a key is that of the admitted browser.
+    /// Returns true if a key is that of the admitted browser.
     func isKey(_ key: String?) -> Bool {
         guard let session = state.withLock({ $0.session }), let key else { return false }
         return Self.isEqual(key, session.key)

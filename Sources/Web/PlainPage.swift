@@ -37,7 +37,7 @@ enum PlainPage {
         )
     }
 
-    /// The page with the form for the token.
+    /// Returns the page with the form for the token.
     static func signIn(_ status: WebAnswer.Status = .ok, problem: String? = nil) -> [UInt8] {
         answer(
             status,
@@ -48,7 +48,7 @@ enum PlainPage {
             """)
     }
 
-    /// The page with the tables.
+    /// Returns the page with the tables.
     ///
     /// - Parameters:
     ///   - key: The key of the browser's session, for the next request.
@@ -106,7 +106,7 @@ enum PlainPage {
             }
         }
 
-        /// The tables; a column is its heading, and the path of its field.
+        /// Returns the tables; a column is its heading, and the path of its field.
         func html(of document: JSONObject) -> String {
             switch self {
             case .owner:

@@ -20,6 +20,8 @@ final class Site: Sendable {
     private static let unsentByteCount = WebAnswer.documentByteCount + 4096
     private static let pageCount = 200
 
+    /// Makes a site with an access of its own.
+    ///
     /// - Parameter allowsActions: Whether the page may do more than read.
     init(of reports: GroupReports, at listener: StreamListener, allowsActions: Bool) throws {
         let access = Access(at: listener)

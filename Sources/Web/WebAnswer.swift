@@ -40,7 +40,7 @@ enum WebAnswer {
         return "'\(hash(of: String(page[start.upperBound..<end.lowerBound])))'"
     }
 
-    /// The hash of a script or a style, as a policy names it.
+    /// Returns the hash of a script or a style, as a policy names it.
     static func hash(of content: String) -> String { "sha256-\(Base64.encode(SHA256(of: content.utf8).digest))" }
 
     static func json(_ document: JSONObject, headers: [String] = []) -> [UInt8] {

@@ -43,7 +43,7 @@ struct WebRequest: Hashable, Sendable {
         method == "POST" && path == PlainPage.path && self["content-type"] == "application/x-www-form-urlencoded"
     }
 
-    /// Nil for a head that is not well formed, and for a request with a body that is not the form.
+    /// Returns nil for a head that is not well formed, and for a request with a body that is not the form.
     ///
     /// - Parameter request: The head, and where there is a body, an empty line and the body.
     init?(_ request: [UInt8]) {
@@ -53,6 +53,8 @@ struct WebRequest: Hashable, Sendable {
             body: Array(request[(end?.upperBound ?? request.endIndex)...]))
     }
 
+    /// Parses the head of a request.
+    ///
     /// - Parameter body: Nil if it is not known yet.
     private init?(head: [UInt8], body: [UInt8]?) {
         guard head.count(where: { $0 == UInt8(ascii: "\n") }) < Self.lineCount,
@@ -102,6 +104,8 @@ struct WebRequest: Hashable, Sendable {
         if !body.isEmpty, !takesForm { return nil }
     }
 
+    /// Returns true if a byte may be in the name of a header field (`tchar`).
+    ///
     /// Source: RFC 9110, section 5.6.2.
     private static func isOfName(_ byte: UInt8) -> Bool {
         switch byte {

@@ -9,6 +9,8 @@ package struct RequestExchange: Sendable {
     private let name: String
     private let root: WormholeRoot
 
+    /// Finds the place of the requests with a name.
+    ///
     /// - Parameter name: Any text.
     package init(_ store: any SharedStore, root: WormholeRoot, name: String) {
         self.store = store
@@ -53,7 +55,7 @@ package struct RequestExchange: Sendable {
         return reply
     }
 
-    /// The queue of the requests.
+    /// Returns the queue of the requests.
     package func queue(lifetime: Lifetime = .persistent) throws(SharedCoreError) -> QueueMailbox {
         try QueueMailbox(store, path: root.path(of: .requests, name), options: QueueOptions(lifetime: lifetime))
     }

@@ -14,6 +14,8 @@ package struct WormholeRoot: Hashable, Sendable {
 
     package let path: String
 
+    /// Finds the root of a directory's keys.
+    ///
     /// - Parameter directory: Any text; nil for the directory that the group's wormholes share.
     package init(directory: String?) {
         // `PathPart` never produces a part with a `%` before an `m`, so this part differs from that of every named

@@ -75,7 +75,7 @@ public struct ReceivedRequest<Request: Sendable, Reply: Sendable>: Sendable {
     let taken: TakenRequest
     let type: MessageType<Reply>
 
-    /// Replies. The requester has the reply when this has returned, unless it stopped waiting.
+    /// Sends the reply. The requester has it when this has returned, unless the requester stopped waiting.
     ///
     /// - Returns: ``/Mailboxes/Acknowledgement/superseded`` if the take no longer exists: no reply was sent.
     /// - Throws: ``WormholeError/Code/encodingFailed``, or the errors of the store.

@@ -22,7 +22,7 @@ public struct Wormhole: Sendable {
     public let group: any SharedGroup
     let root: WormholeRoot
 
-    /// A wormhole in a group. Nothing is created until the first message is sent.
+    /// Makes a wormhole in a group. Nothing is created until the first message is sent.
     ///
     /// - Parameters:
     ///   - group: This participant's own handle: its takes from queues live with its session.

@@ -76,7 +76,7 @@
         /// Nil for unencrypted connections.
         public let security: Security?
 
-        /// An endpoint with `https://` secures all connections.
+        /// Makes the address of a cluster. One endpoint with `https://` secures the connections to all of them.
         ///
         /// - Throws: ``SharedCoreError/Code/invalidArgument`` when no endpoint is given, or a certificate without its
         ///   key.

@@ -33,7 +33,7 @@
         /// Each session takes a descriptor, and a process may have more sessions than the usual soft limit of 1,024.
         private static let descriptors: Void = SpareDescriptors.raiseLimit()
 
-        /// The name of the socket of the session that has a lease.
+        /// Returns the name of the socket of the session that has a lease.
         static func socketName(ofLease lease: Int64) -> String {
             "etcd/" + String(UInt64(bitPattern: lease), radix: 16)
         }

@@ -15,6 +15,8 @@ extension MemorySpace {
         self.init(clock: clock, limits: limits, historyByteCount: historyByteCount, executor: nil)
     }
 
+    /// Makes an empty space for processes of this machine.
+    ///
     /// - Parameter executor: The executor on which entries expire; nil for the concurrent pool.
     package convenience init(
         clock: any TimeSource, limits: Limits = Limits(), historyByteCount: Int = 1 << 20,

@@ -39,6 +39,8 @@ public final class MemorySpace: Sendable {
             clock: clock, limits: limits, historyByteCount: historyByteCount, executor: nil, ownProcess: { process })
     }
 
+    /// Makes an empty space.
+    ///
     /// - Parameters:
     ///   - executor: The executor on which entries expire; nil for the concurrent pool.
     ///   - ownProcess: Returns the process of a participant that names none.
@@ -143,6 +145,6 @@ package final class MemoryOrder: LocalOrder {
         Recorded(outcome: try store.record(request))
     }
 
-    /// The participants of this process end their sessions themselves.
+    /// Does nothing, because the participants of this process end their sessions themselves.
     package func endDead() async throws(SharedCoreError) {}
 }

@@ -119,7 +119,7 @@ struct ProcessMark: Hashable {
         var socketName: String { "log/" + String(high, radix: 16) + "-" + String(low, radix: 16) }
     }
 
-    /// The mark of this process.
+    /// Returns the mark of this process.
     static func current(_ token: Token? = nil) -> ProcessMark {
         ProcessMark(
             bootID: ProcessIdentity.current.bootID, namespace: ProcessIdentity.currentNamespace, token: token)

@@ -114,7 +114,7 @@ public protocol SharedLog: Sendable {
 }
 
 extension SharedLog {
-    /// None: the group reads.
+    /// Returns no records: the group reads the log.
     public func received(from position: UInt64) async -> [[UInt8]] { [] }
 
     /// Does nothing: the group checks the process.
@@ -123,7 +123,7 @@ extension SharedLog {
     /// Nil: the session ends with its process.
     public var lease: SessionLease? { nil }
 
-    /// Nil: the group checks the processes.
+    /// Returns nil: the group checks the processes.
     public func ended(among sessions: [Session]) async throws(SharedCoreError) -> [SessionID]? { nil }
 }
 

@@ -115,7 +115,7 @@ public struct BackendPlugin: Sendable {
 
     private static let openTimeout = Duration.seconds(10)
 
-    /// The values in the order of the settings.
+    /// Returns the values in the order of the settings.
     private func values(_ values: [String: String]) throws(SharedCoreError) -> [String?] {
         if let key = values.keys.sorted().first(where: { key in !settings.contains { $0.key == key } }) {
             throw SharedCoreError(.invalidArgument, "The plugin has no setting “\(key)”.", at: path)
@@ -140,7 +140,7 @@ public struct BackendPlugin: Sendable {
         return (log, options)
     }
 
-    /// The names of the plugins in a directory, in alphabetical order; none if there is no directory.
+    /// Returns the names of the plugins in a directory, in alphabetical order; none if there is no directory.
     ///
     /// - Parameter directory: The absolute path of the directory.
     public static func names(in directory: String) throws(SharedCoreError) -> [String] {

@@ -17,6 +17,8 @@ final class PluginReading {
     /// An error found in the slice; nil if there is none.
     private var problem: String?
 
+    /// Makes a reading that has received nothing yet.
+    ///
     /// - Parameter knownEnd: The largest end of the log that an earlier call has shown.
     init(from position: UInt64, limit: Int, knownEnd: UInt64 = 0) {
         self.position = position

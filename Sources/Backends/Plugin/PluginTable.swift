@@ -182,7 +182,7 @@ struct PluginPromises: Sendable {
     let wakeUp: WakeUpMethod
     let raw: sb_promises
 
-    /// Nil for an unknown durability.
+    /// Returns nil for an unknown durability.
     init?(_ promises: sb_promises) {
         raw = promises
         switch Int(promises.durability) {

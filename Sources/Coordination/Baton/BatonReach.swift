@@ -49,7 +49,7 @@ extension OwnershipView {
         return reach(of: owner) == .hub && handover.record.reach == .hub ? .bytes : .none
     }
 
-    /// The owner's reach, as its ``MovingRecord`` states it.
+    /// Returns the owner's reach, as its ``MovingRecord`` states it.
     private func reach(of owner: Standing<OwnerRecord>) -> OwnReach {
         guard let moving = moving?.record, moving.epoch == owner.claim else { return .machine }
         return moving.reach
@@ -57,16 +57,16 @@ extension OwnershipView {
 }
 
 extension HandoverRecord {
-    /// True if the request's author and the owner are processes of one machine. A process over a network has the boot
-    /// id 0.
+    /// Returns true if the request's author and the owner are processes of one machine. A process over a network has
+    /// the boot id 0.
     fileprivate func isOnMachine(of owner: ProcessIdentity) -> Bool {
         process.bootID == owner.bootID && process.bootID != BootID(high: 0, low: 0)
     }
 }
 
 extension Activity {
-    /// True if the activity moves to the author of `request`: the author takes the activity's kind of baton, and
-    /// `reach` covers the part of the baton that the activity needs.
+    /// Returns true if the activity moves to the author of `request`: the author takes the activity's kind of baton,
+    /// and `reach` covers the part of the baton that the activity needs.
     func moves(to request: HandoverRecord, over reach: BatonReach) -> Bool {
         guard let moves, request.takes.contains(moves) else { return false }
         return reach == .descriptors || (reach == .bytes && needs == .bytes)

@@ -211,8 +211,8 @@ extension Standing<BatonRecord> {
         return transaction
     }
 
-    /// The activity of a moved call. Instants of two machines cannot be compared, so a call from another machine begins
-    /// now.
+    /// Returns the activity of a moved call. Instants of two machines cannot be compared, so a call from another
+    /// machine begins now.
     private func activity(of call: CallRecord, at now: BootInstant, in bootID: BootID) -> Activity {
         var (kind, begun) = (Activity.Kind.call, now)
         if call.bootID == bootID {

@@ -75,7 +75,7 @@ public struct Call: Hashable, Sendable {
         /// reports it.
         public static let lost = EndReason(.lost)
 
-        /// The call failed, for example because the server refused it.
+        /// Returns the reason of a call that failed, for example because the server refused it.
         ///
         /// - Parameter text: The description of the failure, for people: at most 256 bytes of UTF-8.
         public static func failed(_ text: String) -> EndReason { EndReason(.failed, text) }

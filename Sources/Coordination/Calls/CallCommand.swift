@@ -142,7 +142,7 @@ extension CallKey {
     /// Returns the key at which the holder reports its progress with a command.
     package static func progress(of command: Key) throws(SharedCoreError) -> Key { try Key(command.text + "/taken") }
 
-    /// The command that a key of progress belongs to, as text; nil for any other key.
+    /// Returns the command that a key of progress belongs to, as text; nil for any other key.
     static func command(ofProgress key: Key) -> String? {
         let suffix = "/taken"
         guard key.text.hasPrefix(commandPath), key.text.hasSuffix(suffix) else { return nil }

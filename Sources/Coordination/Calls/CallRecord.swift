@@ -86,7 +86,7 @@ package struct CallRecord: Hashable, Sendable {
         isAcknowledged = true
     }
 
-    /// Nil when the bytes are no call that this version reads.
+    /// Returns nil when the bytes are no call that this version reads.
     package init?(_ bytes: [UInt8]) {
         do {
             var reader = ByteReader(bytes)
@@ -156,7 +156,7 @@ extension CallRecord {
         }
     }
 
-    /// The commit that ends calls as lost, and removes records that cannot be read.
+    /// Returns the commit that ends calls as lost, and removes records that cannot be read.
     package static func ending(
         lost: some Sequence<Entry>, at now: BootInstant, for lifetime: Duration
     ) -> Transaction {

@@ -212,7 +212,7 @@ extension Calls {
 }
 
 extension CoordinationError {
-    /// An error of the store that a command met.
+    /// Makes the error of a command from an error of the store.
     fileprivate init(ofCommand error: SharedCoreError) {
         switch error.code {
         case .closed: self.init(.closed, "The group's handle is closed.", cause: error)

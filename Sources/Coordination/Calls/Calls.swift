@@ -17,7 +17,7 @@ public struct Calls: Sendable {
     let store: any SharedStore
     let clock: any TimeSource
 
-    /// The calls of a group, through an open handle.
+    /// Reads and changes the calls of a group through an open handle.
     ///
     /// - Parameters:
     ///   - store: An open handle of the group.

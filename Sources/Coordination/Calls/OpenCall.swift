@@ -119,6 +119,8 @@ extension CoreContext {
         }
     }
 
+    /// Commits a change of a call that this core holds.
+    ///
     /// - Parameters:
     ///   - state: The new state; nil to keep it.
     ///   - media: The new media; nil to keep them.

@@ -44,7 +44,7 @@ package struct Demand: Sendable {
         revision = event.revision
     }
 
-    /// The latest deadline of the calls that still wait for their message; nil if none waits.
+    /// Returns the latest deadline of the calls that still wait for their message; nil if none waits.
     package func openUntil(after now: BootInstant) -> BootInstant? {
         var latest: BootInstant?
         for (item, calls) in calls {
@@ -108,6 +108,8 @@ package struct CoreRunPolicy: Hashable, Sendable {
         self.start = start
     }
 
+    /// Decides whether the core runs on.
+    ///
     /// - Parameters:
     ///   - openUntil: The latest deadline of the waiting calls; nil if no call waits.
     ///   - change: The last commit that added or removed a message or an expectation. The linger time begins anew with

@@ -64,7 +64,7 @@ package struct OwnExpectations: Sendable {
     /// Returns true if the call of this number waits for the item.
     package func has(_ item: ItemName, for number: Int) -> Bool { deadlines[item]?[number] != nil }
 
-    /// The deadline that the expectation of an item must have; nil when no call waits for it.
+    /// Returns the deadline that the expectation of an item must have; nil when no call waits for it.
     package func deadline(of item: ItemName) -> BootInstant? {
         deadlines[item]?.values.max()
     }

@@ -53,7 +53,7 @@ extension Inbox {
         }
     }
 
-    /// The bytes of a message and of its details, if it has any; nil for a message with nothing to show.
+    /// Returns the bytes of a message and of its details, if it has any; nil for a message with nothing to show.
     func records(
         of message: InboxMessage
     ) throws(SharedCoreError) -> (record: [UInt8], details: [UInt8]?)? {

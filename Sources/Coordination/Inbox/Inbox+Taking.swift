@@ -13,7 +13,7 @@ extension Inbox {
         try await take(id, firstLook: .linearizable)
     }
 
-    /// As ``take(_:)``.
+    /// Takes the message of an identity as ``take(_:)`` takes that of a call-id.
     ///
     /// - Parameters:
     ///   - firstLook: The consistency of the first search. A weaker one costs less, for a caller that expects the message

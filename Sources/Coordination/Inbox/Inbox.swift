@@ -16,7 +16,7 @@ public struct Inbox: Sendable {
 
     package let mailbox: QueueMailbox
 
-    /// The inbox of a group.
+    /// Makes the inbox of a group.
     ///
     /// - Parameters:
     ///   - store: The group's store, through this participant's own handle. Takes end with its session.

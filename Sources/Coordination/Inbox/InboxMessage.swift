@@ -30,7 +30,7 @@ extension InboxMessage {
         /// 1 to 64 of `a-z`, `0-9`, `-` and `.`.
         public let name: String
 
-        /// A kind of the application's own; nil when `name` breaks its rule.
+        /// Makes a kind of the application's own; nil when `name` breaks its rule.
         public init?(_ name: String) {
             guard Push.isType(name) else { return nil }
             self.name = name
@@ -110,7 +110,7 @@ extension InboxMessage {
             self.fields = fields
         }
 
-        /// A text.
+        /// Makes a text message.
         public static func text(from sender: String, to recipient: String, text: String) -> Content {
             Content(kind: .text, sender: sender, recipient: recipient, text: text)
         }
@@ -121,7 +121,7 @@ extension InboxMessage {
             Content(kind: .invitation, sender: sender, recipient: localAddress, text: subject)
         }
 
-        /// A message that is larger than the inbox can hold.
+        /// Makes the notice of a message that is larger than the inbox can hold.
         public static func tooLarge(from sender: String, to recipient: String) -> Content {
             Content(kind: .tooLarge, sender: sender, recipient: recipient)
         }
@@ -188,7 +188,7 @@ public struct MessageID: Hashable, Sendable, CustomStringConvertible {
         sequence = nil
     }
 
-    /// Nil when `sequence` is not 1 to 64 of `A-Z`, `a-z`, `0-9`, `-`, `.` and `_`.
+    /// Returns nil when `sequence` is not 1 to 64 of `A-Z`, `a-z`, `0-9`, `-`, `.` and `_`.
     public init?(_ callID: CallID, sequence: String) {
         guard (1...64).contains(sequence.utf8.count), sequence.utf8.allSatisfy(Self.isOfSequence) else { return nil }
         self.callID = callID
@@ -241,7 +241,7 @@ public struct CallID: Hashable, Sendable, CustomStringConvertible {
     /// The identifier as text.
     public let text: String
 
-    /// Nil when `text` is empty.
+    /// Returns nil when `text` is empty.
     public init?(_ text: String) {
         guard !text.isEmpty else { return nil }
         self.text = text

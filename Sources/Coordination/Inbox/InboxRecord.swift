@@ -16,7 +16,7 @@ internal import Mailboxes
 struct InboxRecord: Hashable {
     let content: InboxMessage.Content
 
-    /// The bytes of a message; nil for one without anything to show, which leaves an ``InboxMark`` instead.
+    /// Returns the bytes of a message; nil for one without anything to show, which leaves an ``InboxMark`` instead.
     static func encoded(_ message: InboxMessage) -> [UInt8]? {
         let content = message.content
         guard content.kind != .nothing else { return nil }
@@ -185,10 +185,11 @@ enum InboxDetails {
 }
 
 extension InboxMessage {
-    /// The message that the entries of an item hold.
+    /// Reads a message from the entries of an item.
     ///
-    /// - Parameter entry: The message's own, of the item.
-    /// - Throws: ``SharedCoreError/Code/corrupt`` or ``SharedCoreError/Code/incompatible`` for bytes that are no record of this version.
+    /// - Parameter entry: The entry of the item that holds the message.
+    /// - Throws: ``SharedCoreError/Code/corrupt`` or ``SharedCoreError/Code/incompatible`` for bytes that are no record
+    ///   of this version.
     init(_ entry: Entry, of item: QueueItem, id: MessageID) throws(SharedCoreError) {
         var content = try InboxRecord(decoding: entry, for: id.callID).content
         // Details from another commit belong to an earlier message: a program version that knows no details
@@ -235,7 +236,7 @@ struct InboxMark: Hashable {
 enum InboxCoding {
     static let version: UInt8 = 1
 
-    /// The call-id of a record or a mark; nil for one that cannot be read here.
+    /// Returns the call-id of a record or a mark; nil for one that cannot be read here.
     static func callID(of entry: Entry) -> CallID? {
         guard entry.value.first == version else { return nil }
         var reader = ByteReader(entry.value.dropFirst())

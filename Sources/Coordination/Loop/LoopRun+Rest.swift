@@ -108,6 +108,8 @@ final class LoopRestChange: Sendable {
     private let hasBegun = Atomic(false)
     private let errorIfOver: (any Error)?
 
+    /// Makes a change that has not begun.
+    ///
     /// - Parameter error: The outcome if the loop ends before the change begins; nil for success.
     init(ifOver error: (any Error)?) {
         errorIfOver = error

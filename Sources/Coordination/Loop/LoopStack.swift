@@ -129,6 +129,8 @@ public struct LoopWait: Hashable, Sendable {
     /// wait.
     public let timeout: Duration?
 
+    /// Names the descriptors and the time that the loop waits for.
+    ///
     /// - Parameters:
     ///   - descriptors: The descriptors to poll.
     ///   - timeout: How long to wait at most; nil waits without a limit until a descriptor is ready.

@@ -19,7 +19,7 @@ public struct Activity: Hashable, Sendable {
         /// The transfer of a file: 10 minutes at most.
         public static let transfer = Kind(name: "transfer", bound: .seconds(600))
 
-        /// Any other work.
+        /// Returns the kind of any other work.
         ///
         /// - Parameters:
         ///   - name: The name of the work, for people: 1 to 64 bytes of UTF-8.
@@ -68,7 +68,7 @@ public struct Activity: Hashable, Sendable {
     /// When its bound passes, by the machine's boot clock. From then on it delays no hand-over.
     public var latestEnd: BootInstant { begun.advanced(by: kind.bound) }
 
-    /// The activity for people: `call “a84b4c76e66710”`.
+    /// Returns the activity for people: `call “a84b4c76e66710”`.
     public func describe() -> String { "\(kind.name) “\(id)”" }
 
     /// Returns the activities of a group's owner; none if there is no owner.

@@ -24,6 +24,8 @@ final class ActivityGate: Sendable {
     private let state = Mutex(State())
     private let changed: @Sendable () -> Void
 
+    /// Makes a gate for a core that has begun no activity.
+    ///
     /// - Parameter changed: Called when a call has returned.
     init(changed: @escaping @Sendable () -> Void = {}) {
         self.changed = changed

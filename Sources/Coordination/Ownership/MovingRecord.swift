@@ -30,6 +30,8 @@ package struct MovingRecord: StoredRecord {
     package var reach: OwnReach
     package var items: [Item]
 
+    /// Makes the record of the activities that move.
+    ///
     /// - Parameter activities: The owner's activities. Those that do not move get no item.
     package init(epoch: Revision, reach: OwnReach, activities: [Activity]) {
         self.epoch = epoch

@@ -15,6 +15,8 @@ package struct OpenWork: Sendable {
         self.view = view
     }
 
+    /// Reads the work of the owner from a snapshot of the records of ownership.
+    ///
     /// - Parameter snapshot: Of ``OwnershipKey/path``.
     init(_ snapshot: Snapshot) {
         var view = OwnershipView()
@@ -28,7 +30,8 @@ package struct OpenWork: Sendable {
     /// again.
     static func isGuarded(by key: Key?) -> Bool { key == OwnershipKey.activities || key == OwnershipKey.moving }
 
-    /// The error of a call that begins work, with the reason where a guard of ``beginning(_:under:reach:)`` failed.
+    /// Returns the error of a call that begins work, with the reason where a guard of ``beginning(_:under:reach:)``
+    /// failed.
     static func refusal(of error: SharedCoreError) -> SharedCoreError {
         guard let failure = error.guardFailure else { return error }
         let reason =
@@ -54,13 +57,13 @@ package struct OpenWork: Sendable {
     /// The commit that wrote the activities last.
     var revision: Revision { activities?.revision ?? .zero }
 
-    /// The activities of an ownership, each with the baton with which it moves.
+    /// Returns the activities of an ownership, each with the baton with which it moves.
     package func open(under epoch: Revision) -> [Activity] {
         let open = ActivitiesRecord.open(under: epoch, in: activities)
         return moving.map { moving in open.map { moving.record.joined($0, of: epoch) } } ?? open
     }
 
-    /// The activity of a call; nil if it is not open.
+    /// Returns the activity of a call; nil if it is not open.
     func activity(of call: CallRecord, under epoch: Revision) -> Activity? {
         open(under: epoch).first { $0.isWork(of: call.call.id) }
     }
@@ -98,7 +101,7 @@ package struct OpenWork: Sendable {
         return transaction
     }
 
-    /// The transaction that ends an activity; nil if it is not open.
+    /// Returns the transaction that ends an activity; nil if it is not open.
     package func ending(_ activity: Activity, under epoch: Revision) -> Transaction? {
         let present = open(under: epoch)
         let others = present.filter { !$0.isSameWork(as: activity) || $0.begun != activity.begun }

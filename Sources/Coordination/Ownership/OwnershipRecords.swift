@@ -221,7 +221,7 @@ extension CriticalRecord {
         return transaction
     }
 
-    /// The transaction that leaves it.
+    /// Returns the transaction that leaves a section.
     package static func leaving(_ epoch: Revision) -> Transaction {
         var transaction = Transaction()
         transaction.require(.epoch(OwnershipKey.owner, epoch))

@@ -105,7 +105,7 @@ extension OwnershipView {
         return lease.record.duration
     }
 
-    /// The activities of an ownership; nil when none is open.
+    /// Returns the activities of an ownership; nil when none is open.
     ///
     /// A beginning in the future is replaced by the time at which it was seen: any participant can write the record,
     /// and a future beginning must not lengthen the bound.

@@ -27,7 +27,7 @@ public enum OwnershipWaitReason: Hashable, Sendable {
     /// The group's store refuses a necessary write.
     case store(SharedCoreError)
 
-    /// The wait for people: `waiting for executor “push 11” pid 123 (epoch 7) to hand over, 500 ms at most`.
+    /// Returns the wait for people: `waiting for executor “push 11” pid 123 (epoch 7) to hand over, 500 ms at most`.
     public func describe() -> String {
         switch self {
         case .handover(let owner, let limit):

@@ -22,7 +22,7 @@ package struct PendingHandover: Hashable, Sendable {
         try await store.get(OwnershipKey.handover).flatMap { PendingHandover(Standing($0)) }
     }
 
-    /// Nil for a record that cannot be read.
+    /// Returns nil for a record that cannot be read.
     init?(_ standing: Standing<HandoverRecord>) {
         let record = standing.record
         guard record.askedAt.nanoseconds > 0 else { return nil }

@@ -201,7 +201,8 @@ package struct WakeWait: Hashable, Sendable {
         case isOver
     }
 
-    /// The next step of a wait. A wake is repeated after half of the bound, and the other half begins with the repetition.
+    /// Returns the next step of a wait. A wake is repeated after half of the bound, and the other half begins with the
+    /// repetition.
     package static func next(
         _ wait: inout WakeWait?, of rest: Standing<RestRecord>, in view: OwnershipView, within bound: Duration,
         at now: BootInstant

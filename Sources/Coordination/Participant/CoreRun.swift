@@ -31,6 +31,8 @@ final class CoreRun: Sendable {
     private let giveUpCall: GiveUpCall
     private let task: Task<Void, Never>
 
+    /// Starts a core in a task of its own.
+    ///
     /// - Parameters:
     ///   - executor: The executor of the core; nil for the concurrent pool.
     ///   - prepare: Called first. If it throws, the run ends before a core is made.
@@ -163,7 +165,7 @@ final class WitnessedRun: Sendable {
         return begun.others
     }
 
-    /// The epochs of the other cores that run now.
+    /// Returns the epochs of the other cores that run now.
     func currentOthers() throws(SharedCoreError) -> [Revision] {
         try hold.withLock { $0 }?.currentOthers() ?? []
     }

@@ -117,12 +117,12 @@ package struct DemandPolicy: Sendable {
 
     // MARK: - How its cores fare
 
-    /// A core is about to be started.
+    /// Records that a core is about to be started.
     package mutating func coreBegins(at now: BootInstant) {
         if !isMain { policy = CoreRunPolicy(budget: budget, linger: linger, from: now) }
     }
 
-    /// A core has started.
+    /// Records that a core has started.
     package mutating func coreStarted(at now: BootInstant) {
         problem = nil
         hasRun = true

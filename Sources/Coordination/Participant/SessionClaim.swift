@@ -11,6 +11,8 @@ final class SessionClaim: Sendable {
     private let session: Session
     private let isReleased = Atomic(false)
 
+    /// Claims a session for a participant.
+    ///
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` when another participant has the claim.
     init(on session: Session) throws(SharedCoreError) {
         self.session = session

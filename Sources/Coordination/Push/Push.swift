@@ -27,7 +27,7 @@ public struct Push: Hashable, Sendable {
     /// The payload; empty if there is none.
     public let payload: [UInt8]
 
-    /// A push of the type ``defaultType``, without account and payload.
+    /// Makes a push of the type ``defaultType``, without account and payload.
     public init(_ callID: CallID) {
         self.callID = callID
         (type, account, payload) = (Self.defaultType, "", [])
@@ -62,7 +62,7 @@ public struct Push: Hashable, Sendable {
             }
     }
 
-    /// The rule that one of the values breaks, as a sentence; nil when none does.
+    /// Returns the rule that one of the values breaks, as a sentence; nil when none does.
     package static func problem(type: String, account: String, payloadByteCount: Int) -> String? {
         guard isType(type) else { return "A type is 1 to \(maximumTypeByteCount) of a-z, 0-9, “-” and “.”." }
         guard account.utf8.count <= maximumAccountByteCount,

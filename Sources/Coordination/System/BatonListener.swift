@@ -88,15 +88,15 @@ enum BatonMessage {
     /// Requests the baton of an epoch. The answer repeats the request, with the sealed bytes and the descriptors.
     static func request(for epoch: Revision) -> [UInt8] { Array("sharedcore-baton 1 \(epoch)".utf8) }
 
-    /// The message that gives a host the baton of an epoch; the descriptors come with it.
+    /// Returns the message that gives a host the baton of an epoch; the descriptors come with it.
     static func deposit(of epoch: Revision, until deadline: BootInstant) -> [UInt8] {
         Array("sharedcore-baton-keep 1 \(epoch) \(deadline.nanoseconds)".utf8)
     }
 
-    /// The host's answer.
+    /// Returns the host's answer.
     static func kept(_ epoch: Revision) -> [UInt8] { Array("sharedcore-baton-kept 1 \(epoch)".utf8) }
 
-    /// The epoch that a request is for; nil for another message.
+    /// Returns the epoch that a request is for; nil for another message.
     static func requested(by text: [UInt8]) -> Revision? {
         let words = String(decoding: text, as: UTF8.self).split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 3, words[0] == "sharedcore-baton", words[1] == "1", let epoch = UInt64(words[2]) else {

@@ -13,12 +13,14 @@ public struct FileWitness: Witness {
     /// The path of the file.
     public let path: String
 
+    /// Names the file of the witness, and opens nothing yet.
+    ///
     /// - Parameter path: The file's path. The file is created when the first core begins; its directory must exist.
     public init(path: String) {
         self.path = path
     }
 
-    /// The witness of the group in a directory, at the path that the programs use.
+    /// Makes the witness of the group in a directory, at the path that the programs use.
     ///
     /// - Parameter directory: The absolute path of the group's directory, which must exist.
     public init(besideGroup directory: String) {

@@ -51,7 +51,7 @@ extension CoreContext {
 }
 
 extension Calls {
-    /// The calls of a group, through an open handle, with the machine's clock.
+    /// Reads and changes the calls of a group through an open handle, with the machine's clock.
     public init(_ store: any SharedStore) {
         self.init(store, clock: SystemClock())
     }
@@ -66,7 +66,7 @@ extension MainPushQueue {
 }
 
 extension MainParticipant {
-    /// A Main that takes part through an open handle, in the environment of this machine. See
+    /// Makes a Main that takes part through an open handle, in the environment of this machine. See
     /// ``init(of:options:environment:core:)``.
     public convenience init(
         of group: any SharedStore, options: CoordinationOptions = CoordinationOptions(),
@@ -77,7 +77,7 @@ extension MainParticipant {
 }
 
 extension ExecutorParticipant {
-    /// An Executor that takes part through an open handle, in the environment of this machine. See
+    /// Makes an Executor that takes part through an open handle, in the environment of this machine. See
     /// ``init(of:options:environment:core:)``.
     public convenience init(
         of group: any SharedStore, options: CoordinationOptions = CoordinationOptions(),
@@ -88,7 +88,7 @@ extension ExecutorParticipant {
 }
 
 extension HolderParticipant {
-    /// A holder that acts through an open handle, in the environment of this machine. See
+    /// Makes a holder that acts through an open handle, in the environment of this machine. See
     /// ``init(of:options:environment:woken:)``.
     public convenience init(
         of group: any SharedStore, options: CoordinationOptions = CoordinationOptions(),

@@ -27,7 +27,7 @@ package struct OwnershipLedger: Hashable {
         let at: BootInstant
         let bootID: BootID
 
-        /// The time until an entry; nil when the machine was restarted in between.
+        /// Returns the time until an entry; nil when the machine was restarted in between.
         func elapsed(until entry: TimelineEntry) -> Duration? {
             bootID == entry.bootID ? at.duration(to: entry.at) : nil
         }
@@ -94,7 +94,7 @@ package struct OwnershipLedger: Hashable {
 }
 
 extension OwnershipLedger {
-    /// The fields in the order of their declaration; dictionaries in the order of their keys.
+    /// Writes the fields in the order of their declaration, and dictionaries in the order of their keys.
     func encode(to writer: inout ByteWriter) {
         writer.optional(owner) { writer, owner in
             writer.integer(owner.epoch.rawValue)
@@ -132,6 +132,8 @@ extension OwnershipLedger {
         writer.array(endedBatons) { $0.integer($1.rawValue) }
     }
 
+    /// Reads a ledger from a checkpoint of any version.
+    ///
     /// - Parameters:
     ///   - knowsProcesses: True if the process follows each core, as in checkpoints since version 2.
     ///   - knowsRestAndBatons: True if the rest follows the owner and the batons come last, as in checkpoints since

@@ -122,7 +122,7 @@ extension Timeline {
         }
     }
 
-    /// The transaction that trims a history; nil when it is short enough.
+    /// Returns the transaction that trims a history; nil when it is short enough.
     func trimming(_ history: TimelineHistory) -> Transaction? {
         guard history.places.count > capacity else { return nil }
         let last = history.places[history.places.count - capacity / 2 - 1].revision
@@ -186,7 +186,7 @@ package struct Tenure: Hashable, Sendable {
         return released
     }
 
-    /// The value for an ownership that ends (`released`) or begins (nil).
+    /// Returns the value for an ownership that ends (`released`) or begins (nil).
     static func encoded(released epoch: Revision?) -> [UInt8] {
         var writer = ByteWriter()
         writer.byte(version)

@@ -49,7 +49,7 @@ public struct CheckReport: Hashable, Sendable {
     /// True if no rule was broken, and no two cores that had the right to run ran at once.
     public var isClean: Bool { violations.isEmpty && overlaps == 0 }
 
-    /// The result in one sentence, for people.
+    /// Returns the result in one sentence, for people.
     public func describe() -> String {
         let extent =
             unprovedThrough.map { "after revision \($0); what lies before it is unproved" } ?? "the whole history"

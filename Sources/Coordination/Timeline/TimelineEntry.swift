@@ -244,7 +244,7 @@ public enum OwnershipEndReason: UInt8, Hashable, Sendable, CaseIterable {
 extension TimelineEntry {
     private static let version: UInt8 = 1
 
-    /// Version, then the fields in the order of their declaration.
+    /// Returns the bytes of the entry: the version, then the fields in the order of their declaration.
     func encoded() -> [UInt8] {
         var writer = ByteWriter(reserving: 64 + name.utf8.count + reason.utf8.count)
         writer.byte(Self.version)

@@ -20,7 +20,7 @@ public struct TimelineHistory: Hashable, Sendable {
         let revision: Revision
     }
 
-    /// The history that the entries under ``Timeline/prefix`` show.
+    /// Makes the history that the entries under ``Timeline/prefix`` show.
     package init(_ snapshot: Snapshot) {
         var records: [(key: Key, record: TimelineRecord)] = []
         var damages: [Violation] = []
@@ -84,7 +84,7 @@ extension TimelineHistory {
         return epochs
     }
 
-    /// The process that acquired an epoch, without its start time; nil if the timeline does not know the epoch.
+    /// Returns the process that acquired an epoch, without its start time; nil if the timeline does not know the epoch.
     package func process(of epoch: Revision) -> ProcessIdentity? {
         let told = records.first { $0.entry.epoch == epoch }
         return told?.entry.process ?? checkpoint?.ledger.cores[epoch]?.process
@@ -146,7 +146,7 @@ public struct TimelineCheckpoint: Hashable, Sendable {
         self.ledger = ledger
     }
 
-    /// One sentence for people.
+    /// Returns the entry as one sentence for people.
     public func describe() -> String {
         let owner =
             ledger.owner.map {
@@ -156,7 +156,7 @@ public struct TimelineCheckpoint: Hashable, Sendable {
         return "\(droppedCount) entries up to revision \(through) were dropped; \(owner)."
     }
 
-    /// The checkpoint as bytes, to be read again by ``init(saved:)``.
+    /// Returns the checkpoint as bytes, to be read again by ``init(saved:)``.
     package func encoded() -> [UInt8] {
         var writer = ByteWriter()
         writer.byte(Self.version)

@@ -26,12 +26,12 @@ extension SeededRandom {
         SeededRandom(seed: next())
     }
 
-    /// True once in `count` times.
+    /// Returns true with a probability of 1 in `count`.
     package mutating func once(in count: Int) -> Bool {
         Int.random(in: 0..<count, using: &self) == 0
     }
 
-    /// Random bytes.
+    /// Returns random bytes.
     package mutating func bytes(_ count: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count)

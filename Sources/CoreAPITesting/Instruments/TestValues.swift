@@ -87,7 +87,7 @@ enum Checksummed {
         }
     }
 
-    /// FNV-1a, over the count as well.
+    /// Returns a checksum: FNV-1a over the bytes and their count.
     private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325 ^ UInt64(bytes.count)
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

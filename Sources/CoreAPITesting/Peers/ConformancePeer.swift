@@ -26,6 +26,8 @@ public struct ConformancePeer: Sendable {
     let arm: @Sendable (String) throws(SharedCoreError) -> Void
     let run: Command
 
+    /// Makes the second process of a backend's cases.
+    ///
     /// - Parameters:
     ///   - arm: Called with the fail point at which the process must stop or die next, as `<place>:stop` or
     ///     `<place>:kill`.

@@ -23,6 +23,8 @@ public struct ConformanceCase: Hashable, Sendable, Identifiable, CustomStringCon
     public let timeLimit: Duration
     private let body: Body
 
+    /// Makes a case.
+    ///
     /// - Parameter id: The number of the rule and a letter. The title has the other rules that the case tests.
     package init(
         _ id: String, _ title: String, promises: Set<Capability> = [], durability: Durability? = nil,

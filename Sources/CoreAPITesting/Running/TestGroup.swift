@@ -108,7 +108,7 @@ package final class TestGroup: Sendable {
     /// The address by which a second process finds the group.
     package var address: String { group.address }
 
-    /// The files of the group.
+    /// Returns the files of the group.
     ///
     /// - Throws: ``HarnessLimitation`` for a group without files.
     func files() throws -> GroupFiles {

@@ -60,7 +60,7 @@ final class ErrorLines: Sendable {
             })
     }
 
-    /// The program has ended.
+    /// Passes on the last line, and the number of dropped lines, when the program has ended.
     func finish(at now: BootInstant) {
         let texts = state.withLock { state in
             var texts: [String] = []
@@ -89,8 +89,8 @@ final class ErrorLines: Sendable {
         state.droppedCount = 0
     }
 
-    /// Must not be called under the lock: if the system has no thread left, the jobs run on the calling thread, and each
-    /// takes the lock.
+    /// Passes lines on, on the log's thread. Must not be called under the lock: if the system has no thread left, the
+    /// jobs run on the calling thread, and each takes the lock.
     private func submit(_ texts: [String]) {
         for text in texts {
             thread.submit { [self] in

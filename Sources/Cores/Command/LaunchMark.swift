@@ -28,7 +28,7 @@ package struct LaunchMark: Hashable, Sendable {
         self.number = number
     }
 
-    /// The mark of this process, which a sharedcore has started.
+    /// Makes the mark of this process, which a sharedcore has started.
     ///
     /// - Returns: Nil if the parent has ended.
     package init?(startedBy parent: Int32) {

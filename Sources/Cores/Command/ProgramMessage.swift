@@ -60,12 +60,12 @@ enum ProgramMessage {
         ProgramText.escaped(Array(line.prefix(shownByteCount))) + (line.count > shownByteCount ? "…" : "")
     }
 
-    /// The line of a request to the program.
+    /// Returns the line of a request to the program.
     static func request(_ method: String, _ parameters: JSONObject, id: Int64) -> [UInt8] {
         line(["jsonrpc": "2.0", "id": .integer(id), "method": .text(method), "params": .object(parameters)])
     }
 
-    /// The line of an answer to the program.
+    /// Returns the line of an answer to the program.
     static func answer(_ outcome: Result<JSONObject, Refusal>, to id: JSONValue) -> [UInt8] {
         switch outcome {
         case .success(let result): line(["jsonrpc": "2.0", "id": id, "result": .object(result)])

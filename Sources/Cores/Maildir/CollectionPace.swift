@@ -15,12 +15,13 @@ struct CollectionPace: Sendable {
         idle = role == .executor ? .milliseconds(250) : .seconds(10)
     }
 
-    /// The wait while a file is being written: its close is reported shortly before the last process has closed it.
+    /// Returns the wait while a file is being written: its close is reported shortly before the last process has closed
+    /// it.
     func unfinished(_ round: Int) -> Duration {
         .milliseconds(5).doubled(round, upTo: .milliseconds(250))
     }
 
-    /// The wait after the given number of failures in a row.
+    /// Returns the wait after the given number of failures in a row.
     func trouble(_ round: Int) -> Duration {
         .milliseconds(50).doubled(round, upTo: .seconds(5))
     }

@@ -148,6 +148,8 @@ package final class MailArrivals: Sendable {
         source.arrivalSignal.stop()
     }
 
+    /// Adds a file to the result of a read, if it is a new message.
+    ///
     /// - Returns: True if the message was handled; false if the next read must handle it.
     private func add(
         _ name: FileName, in folder: Maildir, to look: inout Look, room: Int

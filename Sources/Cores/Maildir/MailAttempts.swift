@@ -27,7 +27,7 @@ struct MailAttempts {
             self.count = count
         }
 
-        /// Any participant can have written the record: a number beyond the limit counts as the limit.
+        /// Reads a record. Any participant can have written it: a number beyond the limit counts as the limit.
         init(_ bytes: [UInt8]) {
             let words = String(decoding: bytes, as: UTF8.self).split(separator: " ").map(String.init)
             count = min(max(0, words.first.flatMap { Int($0) } ?? 1), MailAttempts.limit)
@@ -40,6 +40,8 @@ struct MailAttempts {
     private let store: any SharedStore
     private var counts: [String: Int] = [:]
 
+    /// Makes a table of attempts, which ``load(standing:marks:)`` fills.
+    ///
     /// - Parameter store: The core's own store of the group, so that a superseded core counts nothing.
     init(in store: any SharedStore) {
         self.store = store

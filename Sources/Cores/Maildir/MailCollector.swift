@@ -432,6 +432,8 @@ struct MailCollector {
         }
     }
 
+    /// Records that a message could not be stored, and lets the core try again later.
+    ///
     /// - Throws: The error itself if trying again cannot succeed or would be wrong.
     private mutating func trouble(storing name: FileName?, _ error: SharedCoreError) async throws -> Outcome {
         switch error.code {

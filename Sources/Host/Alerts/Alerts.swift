@@ -14,7 +14,6 @@ struct Alert: Hashable, Sendable {
     let title: String
     let text: String
 
-    /// - Returns: The message of a call-id, as the user is told it.
     init(title: String, text: String) {
         self.title = title
         self.text = text

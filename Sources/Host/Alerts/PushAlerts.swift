@@ -8,7 +8,7 @@ internal import SharedCoreConfiguration
 struct PushAlerts: Sendable {
     private let alerts: BackgroundAlerts
 
-    /// Nil if alerts are off.
+    /// Returns nil if alerts are off.
     init?(of group: any SharedStore, for context: CommandContext) throws(ConfigurationFailure) {
         let logger = context.logger
         switch try context.resolution.value(Settings.alerts) {
@@ -42,7 +42,7 @@ extension Alert {
         let from: String?
     }
 
-    /// Nil if the Executor's line has nothing to show.
+    /// Returns nil if the Executor's line has nothing to show.
     init?(printedIn line: PrintedLine) {
         guard let report = try? JSONDecoder().decode(Report.self, from: Data(line.text.utf8)) else { return nil }
         let title = report.from.flatMap { $0.isEmpty ? nil : $0 } ?? "A message"

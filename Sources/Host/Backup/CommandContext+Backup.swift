@@ -9,7 +9,7 @@ internal import SharedCoreConfiguration
 #endif
 
 extension CommandContext {
-    /// The directory of the configured group, for a command that works on its files.
+    /// Returns the directory of the configured group, for a command that works on its files.
     func directoryOfFiles(for command: String) throws -> String {
         guard try isInFiles else {
             throw CommandFailure.usage(
@@ -29,8 +29,8 @@ extension CommandContext {
         return try resolution.groupDirectory()
     }
 
-    /// The directory of the configured group if its content is in files of this machine and it exists; nil otherwise,
-    /// also behind a hub on memory.
+    /// Returns the directory of the configured group if its content is in files of this machine and it exists; nil
+    /// otherwise, also behind a hub on memory.
     func presentDirectoryOfFiles() throws -> String? {
         guard try isInFiles else { return nil }
         #if ZMQ

@@ -22,6 +22,8 @@ enum StartGate {
 
     private static let free = "free"
 
+    /// Returns the arguments of this program for a process that begins with the gate.
+    ///
     /// - Parameters:
     ///   - leave: The descriptor on which it waits for a byte (``OwnProcess/waitForLeave(on:)``); nil if it does not
     ///     wait.

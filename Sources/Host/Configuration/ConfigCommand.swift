@@ -94,7 +94,7 @@ extension Resolution.Row {
 }
 
 extension String {
-    /// The text with spaces after it, up to a width.
+    /// Returns the text with spaces after it, up to a width.
     func padded(to width: Int) -> String {
         self + String(repeating: " ", count: max(0, width - count))
     }
@@ -136,7 +136,7 @@ struct ConfigValidate: HostCommand {
         try await CommandFrame(global: global, toleratesFailures: true).run(self)
     }
 
-    /// The failures of the environment, the file, the values and their combinations, each once.
+    /// Returns the failures of the environment, the file, the values and their combinations, each once.
     private func failures(in context: CommandContext) -> [ConfigurationFailure] {
         let resolution = context.resolution
         var failures =

@@ -48,8 +48,8 @@ extension Resolution {
         try coreCommand() == nil ? try maildir() : nil
     }
 
-    /// The Maildir that a host is to watch if the cores of its Executors read another one, because no setting names it
-    /// for them; nil otherwise.
+    /// Returns the Maildir that a host is to watch if the cores of its Executors read another one, because no setting
+    /// names it for them; nil otherwise.
     func unreadMaildir() throws(ConfigurationFailure) -> String? {
         guard let watched = try absolutePath(Settings.pushMaildir), find(Settings.coreMaildir.erased) == nil,
             find(Settings.executorCommand.erased) == nil, try coreCommand() == nil
@@ -57,7 +57,7 @@ extension Resolution {
         return try watched == maildir() ? nil : watched
     }
 
-    /// The socket at which the page of the group is served as a service.
+    /// Returns the socket at which the page of the group is served as a service.
     func pageSocket() throws(ConfigurationFailure) -> String { try runtimeDirectory() + "/page" }
 
     /// Makes the directory for the group's sockets, which this user alone may enter.
@@ -70,7 +70,8 @@ extension Resolution {
         }
     }
 
-    /// The witness that no two cores of the group run at once on this machine; nil if the group has no directory.
+    /// Returns the witness that no two cores of the group run at once on this machine; nil if the group has no
+    /// directory.
     func witness() throws -> (any Witness)? {
         guard try value(Settings.backend) != "memory" else { return nil }
         let directory = try groupDirectory()

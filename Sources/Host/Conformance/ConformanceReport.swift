@@ -26,7 +26,7 @@ struct ConformanceReport {
     /// How many cases did not run to their end, because the command was interrupted.
     var interrupted: Int { caseCount - results.count { $0.outcome != .interrupted } }
 
-    /// One case, for programs.
+    /// Returns the result of one case as JSON.
     static func json(_ result: CaseResult) -> JSONObject {
         [
             "id": .text(result.conformanceCase.id), "title": .text(result.conformanceCase.title),

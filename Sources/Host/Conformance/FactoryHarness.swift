@@ -74,7 +74,7 @@ struct FactoryHarness: ConformanceHarness {
             as: description)
     }
 
-    /// The address of a group for the peer.
+    /// Returns the address of a group for the peer.
     fileprivate static func line(of configuration: BackendConfiguration) -> String {
         let settings = configuration.settings.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
         return AddressWords.line(

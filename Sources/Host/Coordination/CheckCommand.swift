@@ -92,7 +92,7 @@ struct CheckCommand: HostCommand {
         return text
     }
 
-    /// The last line: the number of checked entries and the result.
+    /// Returns the last line: the number of checked entries and the result.
     static func json(_ report: CheckReport) -> JSONObject {
         [
             "event": "summary", "entries": .integer(Int64(report.entryCount)),

@@ -74,8 +74,8 @@ struct ExecutorCommand: HostCommand {
         }
     }
 
-    /// The report as text. If no message came, it names the Maildir, because the user may have put the message into
-    /// another one.
+    /// Returns the report as text. If no message came, it names the Maildir, because the user may have put the message
+    /// into another one.
     private func sentence(of report: ExecutorReport, for request: ExecutorRequest) -> String {
         guard report.event == .timeout, request.command == nil else { return report.sentence }
         return report.sentence + " The core fetches from the Maildir “\(request.maildir)” (core.maildir)."

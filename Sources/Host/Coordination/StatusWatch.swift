@@ -16,7 +16,7 @@ struct StatusWatch: Sendable {
     private let context: CommandContext
     private let clock = SystemClock()
 
-    /// True if the output is a terminal with a screen.
+    /// Returns true if the output is a terminal with a screen.
     static func hasScreen(json: Bool) -> Bool {
         !json && StandardStream.output.isTerminal && !["", "dumb"].contains(OwnProcess.text("TERM") ?? "")
     }

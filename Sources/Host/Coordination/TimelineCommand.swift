@@ -72,13 +72,13 @@ struct TimelineLine: Sendable {
     let clock: WallTime
     var paint = Paint.none
 
-    /// The local date and time, and one sentence.
+    /// Returns an entry as a line for people: its local date and time, and one sentence.
     func text(_ record: TimelineRecord) -> PaintedText {
         paint.dim(clock.localText(of: record.entry.at, in: record.entry.bootID)) + "  "
             + paint.in(record.entry.kind.color, ValueText.oneLine(record.entry.describe()))
     }
 
-    /// All fields of an entry; null for those that it does not have.
+    /// Returns all fields of an entry; null for those that it does not have.
     func json(_ record: TimelineRecord) -> JSONObject {
         let entry = record.entry
         return [

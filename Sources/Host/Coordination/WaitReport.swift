@@ -47,6 +47,8 @@ final class WaitReport: Sendable {
         var timer: Task<Void, Never>?
     }
 
+    /// Makes a report of a wait that has no reason yet.
+    ///
     /// - Parameter tell: Called for one reason after the other, on a thread of its own: it may block.
     init(by clock: any TimeSource = SystemClock(), tell: @escaping @Sendable (OwnershipWaitReason) -> Void) {
         self.clock = clock

@@ -17,25 +17,25 @@ struct DemoReporter: Sendable {
         beginning = clock.now()
     }
 
-    /// A new act begins.
+    /// Prints that a new act begins.
     func act(_ title: String) async throws {
         try await output.emit(lines: ["", "── \(title)"], json: ["event": "act", "title": .text(title)])
     }
 
-    /// The demo itself does something.
+    /// Prints an action of the demo itself.
     func tell(_ sentence: String) async throws {
         try await output.emit(
             text: stamp(clock.now()) + "→ " + sentence, json: ["event": "step", "text": .text(sentence)])
     }
 
-    /// Something was written on the timeline.
+    /// Prints a new entry of the timeline.
     func tell(_ record: TimelineRecord) async throws {
         try await output.emit(
             text: stamp(record.entry.at) + "  " + ValueText.oneLine(record.entry.describe()),
             json: ["event": "timeline", "entry": .object(line.json(record))])
     }
 
-    /// An Executor printed its line.
+    /// Prints the line of an Executor.
     func tell(_ report: ExecutorLine, of name: String) async throws {
         let source = report.source == "core" ? "from its own core" : "from the inbox"
         let sentence =

@@ -42,7 +42,7 @@ struct DemoServer: Sendable {
         return true
     }
 
-    /// How many messages wait for a core, how many were acknowledged by one, and how many were set aside.
+    /// Returns how many messages wait for a core, how many were acknowledged by one, and how many were set aside.
     func counts() async throws -> (waiting: Int, acknowledged: Int, setAside: Int) {
         try await thread.run { [path] in
             let files = FileManager.default

@@ -11,6 +11,8 @@ final class EndingOrder: Sendable {
     private let errors = SerialThread(name: "errors")
     private let state = Mutex<(hasCome: Bool, telling: Task<Void, Never>?)>((false, nil))
 
+    /// Makes an order that was not given yet.
+    ///
     /// - Parameter isTold: True to print the line.
     init(isTold: Bool) {
         isForPeople = isTold

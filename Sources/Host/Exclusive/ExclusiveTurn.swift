@@ -16,6 +16,8 @@ final class ExclusiveTurn: Sendable {
     private let cancelWait: @Sendable () -> Void
     private let ended = Mutex<CommandFailure?>(nil)
 
+    /// Makes the turn of a command that has not begun to wait.
+    ///
     /// - Parameter cancelWait: Called at most once, when the wait ends without the core. It must not block.
     init(
         as role: ExclusiveRole, waits: Bool, timeout: Duration?, by clock: any TimeSource,

@@ -23,6 +23,8 @@
         /// the event of the close may come before the kernel reports that no writer is left.
         private static let shortestPause = Duration.milliseconds(100)
 
+        /// Begins to watch the list of clients.
+        ///
         /// - Parameters:
         ///   - path: The absolute path of the list.
         ///   - timeout: How long a program may have the list open for writing before a warning.
@@ -88,7 +90,7 @@
             }
         }
 
-        /// The content of the list; nil as long as a program has it open for writing.
+        /// Returns the content of the list; nil as long as a program has it open for writing.
         ///
         /// - Throws: As ``KeyFile/publicKeys(at:)``, and ``SharedCoreError/Code/invalidArgument`` for a list without a
         ///   key.

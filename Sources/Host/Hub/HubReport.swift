@@ -9,6 +9,8 @@
 
         private let pipe: Mutex<OpenFile?>
 
+        /// Makes the report of a hub that starts.
+        ///
         /// - Parameter descriptor: The descriptor to write to; nil if no process waits for the report.
         init(descriptor: Int32?) {
             pipe = Mutex(descriptor.map { OpenFile(owning: $0, path: "report") })

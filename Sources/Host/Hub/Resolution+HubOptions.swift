@@ -8,7 +8,7 @@
     internal import ZMQBackend
 
     extension Resolution {
-        /// How a hub is run.
+        /// Returns how a hub is run.
         func hubOptions() throws(ConfigurationFailure) -> HubOptions {
             let endpoint = try hubEndpoint()
             let storage: HubOptions.Storage =

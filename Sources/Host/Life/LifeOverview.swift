@@ -67,7 +67,7 @@ struct LifeOverview: Sendable {
             })
     }
 
-    /// The same for people.
+    /// Returns the overview as lines for people.
     func lines(sessions: [Session]) -> [String] {
         var lines = applications.map { application in
             let session = sessions.first { $0.id == application.session }

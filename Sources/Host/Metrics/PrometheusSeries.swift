@@ -61,7 +61,7 @@ final class PrometheusSeries: CounterHandler, MeterHandler, RecorderHandler, Tim
 
     func recordNanoseconds(_ duration: Int64) { record(Double(duration) / 1_000_000_000) }
 
-    /// The lines of this figure.
+    /// Returns the lines of this figure.
     func lines(name: String, labels: String) -> String {
         let state = state.withLock { $0 }
         let own = labels.isEmpty ? "" : "{\(labels)}"
@@ -82,13 +82,13 @@ final class PrometheusSeries: CounterHandler, MeterHandler, RecorderHandler, Tim
 
 /// Names and values in the form that Prometheus accepts.
 enum PrometheusName {
-    /// The name of a metric: letters, digits, `_` and `:`.
+    /// Returns the name of a metric: letters, digits, `_` and `:`.
     static func metric(_ text: String) -> String { name(text, mayHave: ":") }
 
-    /// The name of a label: letters, digits and `_`.
+    /// Returns the name of a label: letters, digits and `_`.
     static func label(_ text: String) -> String { name(text, mayHave: "_") }
 
-    /// The value of a label.
+    /// Returns the value of a label.
     static func escaped(_ text: String) -> String {
         text.unicodeScalars.reduce(into: "") { result, scalar in
             switch scalar {

@@ -9,6 +9,8 @@ struct LineLimit {
     private let timer: Task<Void, any Error>?
     private var printed: UInt64 = 0
 
+    /// Begins to count lines, and to wait for the deadline.
+    ///
     /// - Parameters:
     ///   - unit: The unit of the count in the singular, for messages.
     ///   - stop: Called at the end of the time; it must end the source of the lines.

@@ -6,6 +6,8 @@ internal import Platform
 struct ScratchDirectory: Sendable {
     let path: String
 
+    /// Makes a directory below `TMPDIR`, or below `/tmp`.
+    ///
     /// - Parameter name: The command's name. In a left-over directory it shows the user which command was killed.
     init(for name: String, environment: [String: String]) throws {
         path = try Directory.makeTemporary("sharedcore-\(name)", in: environment["TMPDIR"])

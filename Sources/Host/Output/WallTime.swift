@@ -35,7 +35,7 @@ struct WallTime: Sendable {
             + ".\((milliseconds % 1000).digits(3))"
     }
 
-    /// How long ago an instant was, for people.
+    /// Returns how long ago an instant was, for people.
     func age(of instant: BootInstant) -> String { text(of: instant.duration(to: now)) }
 
     /// Returns the time until an instant of this boot; nil if it has passed.

@@ -59,6 +59,8 @@ struct PushOverview: Sendable {
     private let clock: WallTime
     private let bootID: BootID
 
+    /// Reads the pushes of a queue.
+    ///
     /// - Parameter limit: The most rows.
     init(
         of queue: PushQueue, host: HostOverview, limit: Int = .max, clock: any TimeSource = SystemClock()
@@ -137,7 +139,7 @@ struct PushOverview: Sendable {
         }
     }
 
-    /// `event callID type account route since failures reason waitsFor retryAt pid session`.
+    /// Returns a row as JSON: `event callID type account route since failures reason waitsFor retryAt pid session`.
     func json(of row: Row) -> JSONObject {
         var retryAt: JSONValue = .null
         if case .retry(let instant)? = row.wait { retryAt = .optional(clock.text(of: instant, in: bootID)) }
@@ -153,7 +155,7 @@ struct PushOverview: Sendable {
         ]
     }
 
-    /// Call-id, type, account, age and what happens to it, for people.
+    /// Returns the columns of a row for people: call-id, type, account, age, and the reason why the push waits.
     func columns(of row: Row) -> [String] {
         [
             row.push?.callID.text ?? "(cannot be read here)", row.push?.type ?? "", row.push?.account ?? "",

@@ -210,7 +210,7 @@ struct PushQueue: Sendable {
         return isEarlier || start > now.nanoseconds ? nil : BootInstant(nanoseconds: start)
     }
 
-    /// How long ago a push came.
+    /// Returns how long ago a push came.
     func age(of record: PushRecord) -> Duration? {
         record.age(at: clock.now(), in: clock.bootID)
     }

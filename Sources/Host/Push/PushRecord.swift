@@ -35,8 +35,8 @@ struct PushRecord: Codable, Hashable, Sendable {
     /// An upper bound for valid records: no host counts so many failures.
     private static let maximumFailures = 1_000_000
 
-    /// Nil if the bytes are not a push that this version can read. Any participant can have written them: a record with
-    /// a number that no host writes is refused, so that no sum exceeds 64 bits.
+    /// Returns nil if the bytes are not a push that this version can read. Any participant can have written them: a
+    /// record with a number that no host writes is refused, so that no sum exceeds 64 bits.
     init?(_ bytes: [UInt8]) {
         guard let record = try? JSONDecoder().decode(PushRecord.self, from: Data(bytes)) else { return nil }
         self = record

@@ -76,6 +76,8 @@ private final class MemoryProcess: TestProcess {
     private let stopping: @Sendable (Work) -> Void
     private let isOver = Box(false)
 
+    /// Starts the work of a simulated process.
+    ///
     /// - Parameters:
     ///   - stopping: Tells the work to end.
     ///   - body: The work; its argument prints a line.

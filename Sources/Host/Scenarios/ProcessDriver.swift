@@ -39,6 +39,8 @@ struct ScenarioPrograms: Sendable {
     /// The slim program, if it is installed beside this one and supports the backend.
     private let slim: (path: String, program: SlimExecutor)?
 
+    /// Finds the programs of a scenario, and resolves their configuration.
+    ///
     /// - Parameters:
     ///   - resolution: The configuration, with the settings of the scenario: its group, its Maildir, and the time that
     ///     a core takes to connect.

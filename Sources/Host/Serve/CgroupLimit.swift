@@ -133,7 +133,8 @@ final class CgroupLimit: Sendable {
         }
     }
 
-    /// Opened for writing only, because some of these files cannot be read.
+    /// Writes a text to a file of a cgroup. The file is opened for writing only, because some of these files cannot be
+    /// read.
     private static func write(_ text: String, to path: String) -> Bool {
         guard let file = try? OpenFile(toWrite: path) else { return false }
         return (try? file.writeStream(Array(text.utf8))) != nil

@@ -24,6 +24,8 @@ struct ExecutorLaunch: Sendable {
     private let timeout: Duration
     private let variables: [String: String]
 
+    /// Finds the program of the Executors, and resolves its configuration.
+    ///
     /// - Parameters:
     ///   - timeout: How long an Executor waits for its message.
     ///   - own: The path of this program; nil to find it.

@@ -24,12 +24,13 @@ struct ExecutorSettings: Sendable {
         Settings.mainWakeBudget.name,
     ]
 
-    /// Measured: the memory that an Executor of this program needs with the largest message that it shows.
+    /// Returns the memory in bytes that an Executor of this program needs with the largest message that it shows.
+    /// Measured.
     ///
     /// - Parameter isResident: True if it has all values of the group in its memory, as behind a hub.
     static func leastMemory(isResident: Bool) -> UInt64 { isResident ? 20 << 20 : 8 << 20 }
 
-    /// Why Executors will be killed for their memory; nil if they will not.
+    /// Returns why Executors will be killed for their memory; nil if they will not.
     func memoryProblem(isResident: Bool) -> String? {
         let least = Self.leastMemory(isResident: isResident)
         guard launch.isOwn, let memory = limits.memory, memory < least else { return nil }
@@ -37,6 +38,8 @@ struct ExecutorSettings: Sendable {
             + (isResident ? ", as it has all of the group in its memory" : "") + ", and may be killed with less"
     }
 
+    /// Reads the settings of the Executors from the configuration.
+    ///
     /// - Parameter own: The path of this program; nil to find it.
     init(_ resolution: Resolution, own: String? = nil) throws {
         limit = try resolution.value(Settings.executorLimit)

@@ -47,6 +47,8 @@ struct HostPublication: Sendable {
     /// The maximum time between two publications: pushes and supervision also change without an event of this host.
     private static let longestInterval = Duration.seconds(10)
 
+    /// Makes the publication of a host that has claimed its group.
+    ///
     /// - Parameter beside: Called at each publication, for other work at the same interval.
     init(
         of host: PushHost, as process: Int32, claim: HostClaim, queue: PushQueue, notifier: ServiceNotifier,

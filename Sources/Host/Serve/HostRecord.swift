@@ -61,8 +61,8 @@ struct HostRecord: Codable, Hashable, Sendable {
         memoryBy = settings.limits.memory == nil ? nil : isCaged ? "cgroup" : "sampled"
     }
 
-    /// Nil if the bytes are no record of a host. Any participant can have written them: a record with a number that no
-    /// host writes is refused, so that no sum exceeds 64 bits.
+    /// Returns nil if the bytes are no record of a host. Any participant can have written them: a record with a number
+    /// that no host writes is refused, so that no sum exceeds 64 bits.
     init?(_ bytes: [UInt8]) {
         guard let record = try? JSONDecoder().decode(HostRecord.self, from: Data(bytes)), record.hasPossibleNumbers
         else { return nil }

@@ -68,7 +68,7 @@ struct HostReload: Sendable {
         return adopted
     }
 
-    /// The settings that two configurations do not have in common.
+    /// Returns the settings that two configurations do not have in common.
     private static func differences(
         of new: Resolution, from former: Resolution
     ) throws(ConfigurationFailure) -> [String] {

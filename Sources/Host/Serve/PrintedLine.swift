@@ -5,6 +5,8 @@ struct PrintedLine: Hashable, Sendable {
     /// True if the line was longer.
     let isCut: Bool
 
+    /// Finds the first line that is not empty in what an Executor has printed.
+    ///
     /// - Parameters:
     ///   - printed: The printed bytes, up to the limit.
     ///   - hadMore: True if more was printed.
@@ -28,7 +30,7 @@ struct PrintedLine: Hashable, Sendable {
         self.init(printed, hadMore: hadMore)
     }
 
-    /// The bytes without an incomplete character at the end.
+    /// Returns the bytes without an incomplete character at the end.
     private static func withoutHalfACharacter(_ bytes: [UInt8]) -> [UInt8] {
         guard let start = bytes.lastIndex(where: { $0 & 0xc0 != 0x80 }) else { return bytes }
         return start + CutJSON.characterByteCount(bytes[start]) > bytes.count ? Array(bytes[..<start]) : bytes

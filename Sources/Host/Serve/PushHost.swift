@@ -56,6 +56,8 @@ actor PushHost {
     /// The pause before a step that the store has refused is tried again.
     private static let storePause = Duration.seconds(1)
 
+    /// Makes a host that serves nothing yet.
+    ///
     /// - Parameters:
     ///   - show: Shows the user the line of an Executor. Its message is acknowledged after that.
     ///   - wakeMain: Called before an Executor is started; returns when no Main rests.
@@ -126,7 +128,7 @@ actor PushHost {
     /// How much memory an Executor may have.
     var executorMemory: UInt64? { settings.limits.memory }
 
-    /// How this host is doing.
+    /// Returns the state of this host for its record in the group.
     func record(pid: Int32) -> HostRecord {
         var record = HostRecord(pid: pid, settings: settings, isCaged: cgroupLimit != nil)
         record.executors = executors.values.map {

@@ -19,6 +19,8 @@ struct ServiceNotifier: Sendable {
     /// it.
     let watchdogInterval: Duration?
 
+    /// Reads the manager's socket and its watchdog from the environment.
+    ///
     /// - Parameter process: This process's id, which the manager may name as the one with the watchdog.
     init(environment: [String: String], process: Int32) {
         address = environment["NOTIFY_SOCKET"].flatMap { $0.isAbsolutePath || $0.startsWithBytes(of: "@") ? $0 : nil }

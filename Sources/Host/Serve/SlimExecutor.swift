@@ -17,6 +17,8 @@ struct SlimExecutor: Sendable {
     private let durability: Durability
     private let parent: Int32?
 
+    /// Resolves the settings of a slim Executor from the configuration.
+    ///
     /// - Parameter parent: The process whose end also ends it; nil for none.
     init(_ resolution: Resolution, parent: Int32? = nil) throws(ConfigurationFailure) {
         directory = try resolution.groupDirectory()

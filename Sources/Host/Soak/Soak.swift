@@ -26,6 +26,8 @@ final class Soak: Sendable {
     private let killsItself: Bool
     private let state: Mutex<State>
 
+    /// Makes a soak that has not begun.
+    ///
     /// - Parameter killsItself: True if the programs can be told to die at a fail point of the file backend.
     init(driver: any ParticipantDriver, server: DemoServer, seed: UInt64, killsItself: Bool) {
         self.driver = driver

@@ -64,6 +64,8 @@ struct SoakRun: Sendable {
     /// The time that a core takes to connect unless configured: shorter than most processes of the soak live.
     private static let startDelay = Duration.milliseconds(20)
 
+    /// Runs the rounds in a temporary group, and returns their summary.
+    ///
     /// - Parameter isOver: Called after each round; returns true to end.
     func run(
         in context: CommandContext, isOver: @escaping @Sendable () -> Bool, progress: SoakProgress?

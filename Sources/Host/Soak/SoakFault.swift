@@ -21,6 +21,8 @@ enum SoakFault: Hashable, Sendable {
         "commit.afterLock", "commit.halfRecord", "commit.beforePublish", "commit.afterPublish", "commit.beforeUnlock",
     ]
 
+    /// Draws the fault of one Executor.
+    ///
     /// - Parameter killsItself: True if this build can be told to die at a fail point of the file backend.
     static func drawn(from random: inout SeededRandom, killsItself: Bool) -> SoakFault {
         switch Int.random(in: 0..<11, using: &random) {

@@ -181,7 +181,7 @@ struct StoreList: HostCommand {
 
 /// The output lines of entries and changes in the store's commands.
 enum StoreLine {
-    /// `key value revision`.
+    /// Returns an entry as JSON: `key value revision`.
     static func json(_ entry: Entry) -> JSONObject {
         var line: JSONObject = ["key": .text(entry.key.text)]
         let value = ValueText.fields(entry.value)
@@ -190,12 +190,12 @@ enum StoreLine {
         return line
     }
 
-    /// Key and value for a person.
+    /// Returns an entry as a line for people: its key, a tab and its value.
     static func text(_ entry: Entry) -> String {
         shown(entry.key) + "\t" + ValueText.oneLine(entry.value)
     }
 
-    /// The key as text. Backslashes are doubled, so that two keys never look alike after escaping.
+    /// Returns the key as text. Backslashes are doubled, so that two keys never look alike after escaping.
     private static func shown(_ key: Key) -> String {
         let doubled = key.text.unicodeScalars.reduce(into: "") { text, scalar in
             text += scalar == "\\" ? "\\\\" : "\(scalar)"
@@ -203,7 +203,7 @@ enum StoreLine {
         return ValueText.oneLine(doubled)
     }
 
-    /// `kind key value revision`; key and value are null if there is none.
+    /// Returns a change as JSON: `kind key value revision`; key and value are null if the change has none.
     static func json(kind: String, key: Key?, value: [UInt8]?, revision: Revision) -> JSONObject {
         var line: JSONObject = ["kind": .text(kind), "key": .optional(key?.text)]
         let value = ValueText.fields(value)
@@ -212,7 +212,7 @@ enum StoreLine {
         return line
     }
 
-    /// The same for a person.
+    /// Returns a change as a line for people, with tabs between its parts.
     static func text(kind: String, key: Key?, value: [UInt8]?, revision: Revision) -> String {
         var parts = ["\(revision)", kind]
         if let key { parts.append(shown(key)) }

@@ -32,6 +32,8 @@ final class MainSupervisor: Sendable {
     /// The maximum size of a log that is kept when a keeper starts.
     private static let logByteCount = 1 << 20
 
+    /// Makes a supervisor, which does nothing before ``begin()``.
+    ///
     /// - Parameters:
     ///   - place: The group's runtime directory, which is created if it does not exist.
     ///   - program: The path of `sharedcore-keeper`.

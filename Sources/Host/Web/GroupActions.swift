@@ -12,6 +12,8 @@ package struct GroupAction: Sendable {
         "retry-pushes", "drop-push", "pause-host", "resume-host", "hand-over", "end-session", "compact",
     ]
 
+    /// Reads an action from its name and its arguments.
+    ///
     /// - Parameters:
     ///   - name: One of ``names``.
     ///   - arguments: `call-id` of `drop-push`, `epoch` of `hand-over`, `session` of `end-session`.

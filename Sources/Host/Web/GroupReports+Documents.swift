@@ -5,7 +5,8 @@ package import ProgramOutput
 
 // The documents. Each has the revision of the group that it shows, and at most ``GroupReports/pageCount`` elements in a list.
 extension GroupReports {
-    /// The document of `status --json`, and `more`: true if one of its lists has more elements than the document.
+    /// Returns the document of `status --json`, and `more`: true if one of its lists has more elements than the
+    /// document.
     package func status() async throws(Failure) -> JSONObject {
         try await read { group, context in
             var document: JSONObject = [:]
@@ -28,9 +29,9 @@ extension GroupReports {
         }
     }
 
-    /// `revision waiting taken messages[]{callID,revision,taken,takenBy,after,before} more`: the messages that wait to be acknowledged,
-    /// the oldest first, without sender and text. A message has no time of its own: `after` and `before` are those of the
-    /// entries of the timeline around it, or null.
+    /// Returns the messages that wait to be acknowledged, the oldest first, without sender and text: `revision waiting
+    /// taken messages[]{callID,revision,taken,takenBy,after,before} more`. A message has no time of its own: `after`
+    /// and `before` are the times of the entries of the timeline before and after it, or null.
     package func inbox() async throws(Failure) -> JSONObject {
         try await read { group, _ in
             let messages = try await Inbox(group).unacknowledged()
@@ -59,7 +60,7 @@ extension GroupReports {
         }
     }
 
-    /// `revision calls[] more`, each as `calls --json` prints it.
+    /// Returns the calls: `revision calls[] more`, each call as `calls --json` prints it.
     package func calls() async throws(Failure) -> JSONObject {
         try await read { group, _ in
             let calls = try await Calls(group).list()
@@ -71,8 +72,8 @@ extension GroupReports {
         }
     }
 
-    /// `revision waiting taken givenUp forMain paused pushes[] failures[] more`: a push as `push --list --json` prints it, and
-    /// a failure as `push --given-up --json` does.
+    /// Returns the pushes: `revision waiting taken givenUp forMain paused pushes[] failures[] more`. A push is printed
+    /// as by `push --list --json`, and a failure as by `push --given-up --json`.
     package func pushes() async throws(Failure) -> JSONObject {
         try await read { group, context in
             let queue = try context.resolution.pushQueue(of: group)
@@ -91,7 +92,8 @@ extension GroupReports {
         }
     }
 
-    /// `revision mailboxes[]{directory,kind,name,waiting,taken,consumers[]{session,taken}} more`.
+    /// Returns the mailboxes: `revision mailboxes[]{directory,kind,name,waiting,taken,consumers[]{session,taken}}
+    /// more`.
     package func mailboxes() async throws(Failure) -> JSONObject {
         try await read { group, _ in
             let snapshot = try await group.list(MailboxTable.prefix)
@@ -104,9 +106,9 @@ extension GroupReports {
         }
     }
 
-    /// `revision incarnation records[] before dropped violations[]`: the entries before a revision, the oldest first, as
-    /// `timeline --json` prints them. `before` begins the page before this one; null where this is the first. Another
-    /// group at the same place has another `incarnation`.
+    /// Returns a page of the timeline: `revision incarnation records[] before dropped violations[]`. The records are
+    /// the entries before a revision, the oldest first, as `timeline --json` prints them. `before` begins the page
+    /// before this one; null if this is the first. Another group at the same place has another `incarnation`.
     ///
     /// - Parameters:
     ///   - end: The `before` of the page after it; nil for the last page.
@@ -140,7 +142,7 @@ extension GroupReports {
         }
     }
 
-    /// The last line of `check --json`, with the violations that it has found.
+    /// Returns the last line of `check --json`, with the violations that it has found.
     package func check() async throws(Failure) -> JSONObject {
         try await read { group, _ in
             let report = TimelineChecker.check(try await Timeline(group).history())
@@ -151,11 +153,11 @@ extension GroupReports {
         }
     }
 
-    /// `revision prefix children[]{name,isKey,count} next`: one level of the store's keys, without the coordination's.
+    /// Returns one level of the store's keys, without those of the coordination: `revision prefix
+    /// children[]{name,isKey,count} next`.
     ///
     /// - Parameters:
-    ///   - prefix: The beginning of the keys, up to a `/`; empty for the root. A missing `/` at its end is added. A key
-    ///     that begins with `/` is below the prefix `/`.
+    ///   - prefix: The beginning of the keys, up to a `/`; empty for the root. A missing `/` at its end is added. A key that begins with `/` is below the prefix `/`.
     ///   - name: The last child of the page before; nil for the first page.
     package func store(below prefix: String, after name: String?) async throws(Failure) -> JSONObject {
         let prefix = prefix.isEmpty || prefix.hasSuffix("/") ? prefix : prefix + "/"
@@ -169,7 +171,8 @@ extension GroupReports {
         }
     }
 
-    /// `key bytes cut value revision`, or `valueBase64`; nil for an absent key and for the coordination's.
+    /// Returns an entry: `key bytes cut value revision`, with `valueBase64` in place of `value` if the value is not
+    /// text. Nil for an absent key and for a key of the coordination.
     package func entry(_ text: String) async throws(Failure) -> JSONObject? {
         try await read { group, _ -> JSONObject? in
             let key = try Key.init(text)

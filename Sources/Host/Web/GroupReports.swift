@@ -46,8 +46,8 @@ package actor GroupReports {
         let revision: Revision
         let record: TimelineRecord?
 
-        /// True if a later state can be that of the same group: its revision is no lower, and its timeline has the entry
-        /// that was the last one, or tells that it was dropped.
+        /// Returns true if a later state can be that of the same group: its revision is no lower, and its timeline has
+        /// the entry that was the last one, or tells that it was dropped.
         func precedes(_ revision: Revision, _ history: TimelineHistory) -> Bool {
             guard revision >= self.revision else { return false }
             guard let record, record.revision > history.checkpoint?.through ?? .zero else { return true }
@@ -207,7 +207,7 @@ package actor GroupReports {
         String(start, radix: 36) + "-\(incarnation)"
     }
 
-    /// The revision of the group.
+    /// Returns the revision of the group.
     func revision() async throws(Failure) -> Revision {
         try await read { group, _ in try await group.list(.ownership).revision }
     }

@@ -12,10 +12,10 @@ extension GroupReports {
     /// How long opening one of them may take.
     private static let timeout = Duration.seconds(2)
 
-    /// `groups[] more`: the groups in the directory of the shown one, by name, each with `name isShown
+    /// Returns the groups in the directory of the shown one, by name: `groups[] more`. Each group has `name isShown
     /// journals{count,bytes,diskBytes} sessions error`, and `revision owner asked host pushes store` as `status --json`
-    /// prints them. For a group that cannot be read, `error` has the reason and these are left out. Empty if the shown
-    /// group is not in files of this machine.
+    /// prints them. For a group that cannot be read, `error` has the reason, and the fields of `status` are left out.
+    /// The list is empty if the shown group is not in files of this machine.
     package nonisolated func groups() async throws(Failure) -> JSONObject {
         do {
             guard let own = try context.presentDirectoryOfFiles() else {
@@ -76,8 +76,9 @@ extension GroupReports {
         return try await group.closing { try await StatusOverview(of: group, in: context) }
     }
 
-    /// `hub{pid,bytes} processes[]{pid,bytes} more`: the private memory of the hub of this machine, and of each process with a
-    /// session, with its children. A process of another machine, or that cannot be seen, is left out.
+    /// Returns the private memory of the hub of this machine, and of each process with a session, with its children:
+    /// `hub{pid,bytes} processes[]{pid,bytes} more`. A process of another machine, or one that cannot be seen, is left
+    /// out.
     package func memory() async throws(Failure) -> JSONObject {
         try await read { group, context in
             let hub = try context.servingHub()?.pid.flatMap { ProcessIdentity(of: $0) }

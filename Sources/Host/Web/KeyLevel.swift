@@ -22,6 +22,8 @@ struct KeyLevel {
     /// The last name of this page, if there are more.
     let next: String?
 
+    /// Groups keys by their next part, into one page.
+    ///
     /// - Parameters:
     ///   - keys: Keys that begin with `prefix`; those of the coordination are left out.
     ///   - prefix: The beginning of the keys, which ends with a `/`; empty for the root.
@@ -109,7 +111,7 @@ struct MailboxTable {
         }
     }
 
-    /// The text of a part of a key; that of a long text is its hash, and stays as it is.
+    /// Returns the text of a part of a key; that of a long text is its hash, and stays as it is.
     private static func text(_ part: String) -> String {
         var bytes: [UInt8] = []
         var rest = Array(part.utf8)[...]

@@ -49,7 +49,7 @@ struct SessionTable: Sendable {
         sessions.drop { row in session.map { row.id <= $0 } ?? false }
     }
 
-    /// `id role name pid since last{event,revision,at} outstanding{inbox,mailboxes,pushes}`.
+    /// Returns a session: `id role name pid since last{event,revision,at} outstanding{inbox,mailboxes,pushes}`.
     func json(of session: Session) -> JSONObject {
         let last = latest[session.id].map { record -> JSONValue in
             .object([
@@ -67,8 +67,9 @@ struct SessionTable: Sendable {
 }
 
 extension GroupReports {
-    /// `revision count sessions[]{id,role,name,pid,since,last,outstanding} next`: the sessions in the order in which they began. `last`
-    /// is the last entry of the timeline by it, and `outstanding` what it has in hand and has not acknowledged.
+    /// Returns a page of the sessions, in the order in which they began: `revision count
+    /// sessions[]{id,role,name,pid,since,last,outstanding} next`. `last` is the last entry of the timeline by the
+    /// session. `outstanding` counts the items that the session has taken and not acknowledged.
     ///
     /// - Parameter session: The last session of the page before; nil for the first page.
     package func sessions(after session: SessionID?) async throws(Failure) -> JSONObject {

@@ -32,6 +32,8 @@ package struct KeeperConfiguration: Hashable, Sendable {
         return words + ["--"] + command
     }
 
+    /// Reads the arguments of `sharedcore-keeper`.
+    ///
     /// - Throws: The fault of the arguments.
     package init(_ arguments: [String]) throws(KeeperProblem) {
         var rest = arguments[...]

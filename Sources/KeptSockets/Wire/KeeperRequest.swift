@@ -60,6 +60,8 @@ extension KeeperRequest {
         }
     }
 
+    /// Reads a request from the bytes of a message.
+    ///
     /// - Throws: The fault of the message, as a sentence.
     package init(_ bytes: [UInt8]) throws(KeeperProblem) {
         guard let text = String(validating: bytes, as: UTF8.self) else {

@@ -38,6 +38,8 @@ public actor ConnectivityRunner {
         var timeout: Task<Void, Never>?
     }
 
+    /// Makes a runner, which waits for the first event.
+    ///
     /// - Parameters:
     ///   - machine: The machine in its initial state.
     ///   - delegate: The delegate that carries out the actions.

@@ -30,6 +30,8 @@ public actor KeepAlive {
         let task: Task<Void, Never>
     }
 
+    /// Makes a keep-alive, which calls the handlers that are added to it.
+    ///
     /// - Parameters:
     ///   - record: The record of an earlier keep-alive. Its handlers are called after they were added again, at once if
     ///     they are due.

@@ -146,6 +146,8 @@ public struct ServiceLevelOverride: Hashable, Sendable {
     /// The level that replaces the table's.
     public let level: ServiceLevel
 
+    /// Makes an override of the level of a service in one state of the application.
+    ///
     /// - Throws: ``LifecycleError/Code/invalidOverride`` when the level is not possible for the service, when the state
     ///   is ``ApplicationState/suspended``, in which nothing runs, or when an active call would lose its full service
     ///   (contract P6).

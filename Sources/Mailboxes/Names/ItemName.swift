@@ -11,12 +11,12 @@ public struct ItemName: Hashable, Comparable, Sendable, CustomStringConvertible 
     /// The name as part of a key.
     public let text: String
 
-    /// The name of a text that the caller chose, such as a call-id.
+    /// Makes the name of a text that the caller chose, such as a call-id.
     public init(_ text: String) {
         self.text = PathPart.text(for: text, maximumByteCount: Self.maximumByteCount)
     }
 
-    /// A name that was read from a key.
+    /// Makes a name that was read from a key.
     package init(part: some StringProtocol) {
         self.text = String(part)
     }

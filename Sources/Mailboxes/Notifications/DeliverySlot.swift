@@ -21,6 +21,8 @@ final class DeliverySlot: Sendable {
     private let state: Mutex<State>
     private let event = AsyncEvent()
 
+    /// Makes a slot without a pending delivery.
+    ///
     /// - Parameter revision: The last post that is not delivered.
     init(after revision: Revision = .zero) {
         state = Mutex(State(revision: revision))

@@ -18,6 +18,8 @@ public final class Notifications: AsyncSequence, Sendable {
     private let checking: NotificationCheck
     private let slot: DeliverySlot
 
+    /// Makes the sequence of an observation.
+    ///
     /// - Parameter check: Must have been created after the observation was armed.
     init(_ observation: Observation, _ check: NotificationCheck, after revision: Revision) {
         self.observation = observation

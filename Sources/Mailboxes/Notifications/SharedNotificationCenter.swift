@@ -18,7 +18,7 @@ public final class SharedNotificationCenter: Sendable {
     private let group: any CrossProcessNotifier
     private let observers = Mutex(ObserverTable())
 
-    /// The center of a group.
+    /// Makes the center of a group.
     public init(_ notifier: any CrossProcessNotifier) {
         group = notifier
     }

@@ -26,8 +26,8 @@ package struct QueueContents: Hashable, Sendable {
     /// The oldest message, taken or not.
     package var oldest: (item: ItemName, message: Entry)? { inOrder { _ in true }.first }
 
-    /// Messages are ordered by their commits. Within one commit they are ordered by their names, which each sender
-    /// creates in ascending order.
+    /// Returns some messages in the order of their commits. Within one commit they are ordered by their names, which
+    /// each sender creates in ascending order.
     private func inOrder(_ belongs: (QueueItem) -> Bool) -> [(item: ItemName, message: Entry)] {
         items.compactMap { name, item in
             guard let message = item.message, belongs(item) else { return nil }

@@ -29,7 +29,7 @@ public struct QueueMailbox: Sendable {
     let announcement: NotificationName?
     package let keys: QueueKeys
 
-    /// The queue at a path of a store. Nothing is created until the first message is sent.
+    /// Makes the queue at a path of a store. Nothing is created until the first message is sent.
     ///
     /// - Parameters:
     ///   - store: The group's store, through this participant's own handle: takes live with its session.
@@ -42,6 +42,8 @@ public struct QueueMailbox: Sendable {
         try self.init(store, path: path, options: options, announcing: nil)
     }
 
+    /// Makes the queue at a path of a store, for the modules that build on queues.
+    ///
     /// - Parameters:
     ///   - announcement: The name that every send posts in its own commit, so that a lagging listener can count
     ///     the messages it missed.

@@ -53,17 +53,17 @@ package struct Handler<Input: Sendable>: Sendable {
     /// Calls the handler through a gate, and returns whether the gate was open.
     package let call: @Sendable (Input, HandlerGate) async -> Bool
 
-    /// A handler that is called on no particular thread.
+    /// Returns a handler that is called on no particular thread.
     package static func anywhere(_ handler: @escaping @Sendable (Input) -> Void) -> Handler {
         Handler { input, gate in gate.run { handler(input) } }
     }
 
-    /// A handler that is called on the main actor.
+    /// Returns a handler that is called on the main actor.
     package static func main(_ handler: @escaping @MainActor @Sendable (Input) -> Void) -> Handler {
         Handler { @MainActor input, gate in gate.run { handler(input) } }
     }
 
-    /// A handler that is called on an actor.
+    /// Returns a handler that is called on an actor.
     package static func on<Host: Actor>(
         _ host: Host, _ handler: @escaping @Sendable (isolated Host, Input) -> Void
     ) -> Handler {

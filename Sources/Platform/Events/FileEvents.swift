@@ -18,6 +18,8 @@ package final class FileEvents: Sendable {
     /// The descriptor to poll for reading.
     package let descriptor: Int32
 
+    /// Opens an inotify instance that watches nothing yet.
+    ///
     /// - Throws: EMFILE when the user has no instance left.
     package init() throws(SystemCallError) {
         descriptor = try SystemCall.negated("inotify_init1", at: "inotify") { clinux_file_events() }

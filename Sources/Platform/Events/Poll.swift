@@ -89,6 +89,8 @@ package final class IntervalTimer: Sendable {
     /// The descriptor to poll for reading.
     package let descriptor: Int32
 
+    /// Makes a timer that is not set.
+    ///
     /// - Parameter countsSuspension: Whether the timer includes the time in which the machine is suspended.
     package init(countsSuspension: Bool = false) throws(SystemCallError) {
         descriptor = try SystemCall.negated("timerfd_create", at: "timer") { clinux_timer(countsSuspension) }

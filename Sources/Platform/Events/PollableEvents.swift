@@ -28,6 +28,8 @@ public final class PollableEvents<Element: Sendable>: Sendable {
     private let task: Task<Void, Never>
     private let stop: @Sendable () -> Void
 
+    /// Makes an eventfd, and starts the task that takes one event ahead of the consumer.
+    ///
     /// - Throws: ``SharedCoreError/Code/unavailable`` when the process has no descriptor left.
     package init(
         on executor: (any TaskExecutor)?, next: @escaping @Sendable () async throws(SharedCoreError) -> Element?,

@@ -18,7 +18,11 @@ package final class DiskReader: Sendable {
     /// claim that it reads past its cache.
     package var isPastCache: Bool { direct != nil && !hasReadCache.load(ordering: .relaxed) }
 
-    /// - Parameter file: An open file.
+    /// Makes a reader of an open file, and opens the file a second time for reads past the cache.
+    ///
+    /// - Parameters:
+    ///   - file: The open file.
+    ///   - name: Its name in the directory, by which it is opened the second time.
     package init(_ file: OpenFile, named name: String, in directory: Directory) {
         self.file = file
         // The name may belong to another file by now, so the identity of the opened file is compared.

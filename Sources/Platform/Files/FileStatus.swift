@@ -68,6 +68,8 @@ package enum FileKind: Hashable, Sendable {
             }
     }
 
+    /// Makes the kind of a file from the type in an entry of a directory.
+    ///
     /// - Parameter type: The type listed with a name in a directory.
     /// - Returns: Nil if the file system does not list it.
     init?(entryType type: UInt8) {
@@ -110,7 +112,7 @@ extension FileStatus {
     /// Returns true if there is a file at a path that this process may run as a program.
     package static func isExecutable(_ path: String) -> Bool { access(path, X_OK) == 0 }
 
-    /// The same for a path given as bytes. Also true for a directory.
+    /// Returns true if this process may execute the file at a path in bytes. Also true for a directory.
     package static func isExecutable(_ path: [UInt8]) -> Bool {
         access(path.map(CChar.init(bitPattern:)) + [0], X_OK) == 0
     }
@@ -155,6 +157,8 @@ package struct FilePresence: Hashable, Sendable {
         try self.init(of: AT_FDCWD, path, at: path) { () throws(SystemCallError) in try FileStatus(ofPath: path) }
     }
 
+    /// Reads the status of an open file, or of the file at a path.
+    ///
     /// - Parameter status: Reads the status by the older call, which also reads the times. Used if the newer call
     ///   fails.
     init(

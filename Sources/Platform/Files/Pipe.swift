@@ -30,7 +30,7 @@ extension OpenFile {
         return Array(buffer[..<received])
     }
 
-    /// This process's standard error, to be given to another one.
+    /// Duplicates this process's standard error, for another process.
     package static func standardError() throws(SystemCallError) -> OpenFile {
         let number = try SystemCall.negated("fcntl(F_DUPFD_CLOEXEC)", at: "standard error") {
             clinux_duplicate(STDERR_FILENO, 3)

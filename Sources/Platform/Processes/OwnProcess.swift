@@ -186,7 +186,7 @@ package enum OwnProcess {
 }
 
 extension [UInt8] {
-    /// The bytes of a C string, without the NUL at its end.
+    /// Copies the bytes of a C string, without the NUL at its end.
     init(cString: UnsafePointer<CChar>) {
         self = UnsafeBufferPointer(start: cString, count: strlen(cString)).map(UInt8.init(bitPattern:))
     }

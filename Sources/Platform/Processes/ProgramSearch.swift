@@ -25,7 +25,8 @@ package enum ProgramSearch {
         return isThere ? .notExecutable : .notFound
     }
 
-    /// An empty part of the path is the directory that the program was called in; without a path, it is the system's.
+    /// Returns the directories of a search path. Nil stands for the path of the system. An empty part means the working
+    /// directory.
     private static func folders(in path: [UInt8]?) -> [[UInt8]] {
         (path ?? Array("/bin:/usr/bin".utf8)).split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
             .map { $0.isEmpty ? [UInt8(ascii: ".")] : Array($0) }

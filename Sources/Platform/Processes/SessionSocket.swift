@@ -10,6 +10,8 @@ package final class SessionSocket: Sendable {
 
     private let listener: StreamListener
 
+    /// Begins to listen at the abstract name of a session.
+    ///
     /// - Parameter name: The backend's name, and an identifier that is unique to the session.
     /// - Returns: Nil if the name is taken or the system has no socket left: then the process is not proven.
     package init?(named name: String) {

@@ -210,7 +210,7 @@ final class Sleepers: Sendable {
         wake(state.withLock { $0.takeDue() })
     }
 
-    /// The earliest first.
+    /// Resumes the sleepers that are due, the earliest first.
     private func wake(_ due: [Sleeper]) {
         for sleeper in due.sorted(by: { $0.instant < $1.instant }) { sleeper.continuation?.resume(returning: true) }
     }

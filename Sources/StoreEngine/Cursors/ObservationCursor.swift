@@ -7,7 +7,7 @@ package struct ObservationCursor: Sendable {
     private var seen: UInt64
     private var looked: Revision
 
-    /// A cursor that begins at the present state.
+    /// Makes a cursor that begins at the present state.
     package init(name: NotificationName, in state: StoreState) {
         self.name = name
         self.seen = state.topic(name).count

@@ -83,7 +83,7 @@ extension CommittedChanges {
 }
 
 extension Snapshot {
-    /// A snapshot of a replica's entries, with the values fetched.
+    /// Makes a snapshot of a replica's entries, with the values fetched.
     package init(revision: Revision, stored: [(key: Key, entry: StoredEntry)]) throws(SharedCoreError) {
         var entries: [Entry] = []
         entries.reserveCapacity(stored.count)

@@ -21,7 +21,7 @@ package struct SessionMark: Hashable, Sendable {
         self.lease = nil
     }
 
-    /// The mark of a client of a hub.
+    /// Makes the mark of a client of a hub.
     package init(token: [UInt8], processNamespace: UInt64, lease: Duration? = nil) {
         self.lockedByte = nil
         self.processNamespace = processNamespace

@@ -52,7 +52,7 @@ package struct StoreState: Sendable {
     var expiringCount = 0
     var externalCount = 0
 
-    /// An empty store.
+    /// Makes an empty store.
     ///
     /// - Parameters:
     ///   - limits: The limits of values, transactions and the store.

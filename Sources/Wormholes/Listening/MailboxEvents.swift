@@ -152,6 +152,8 @@ public final class MailboxToken: Sendable {
     private let gate: HandlerGate
     private let stop: @Sendable () -> Void
 
+    /// Makes the token of a handler.
+    ///
     /// - Parameter stop: Ends the sequence of the handler, and keeps the sequence alive until then.
     init(_ gate: HandlerGate, stop: @escaping @Sendable () -> Void) {
         self.gate = gate

@@ -163,7 +163,7 @@ struct StoredEvent: Sendable {
         if case .cleared = content { true } else { false }
     }
 
-    /// A message.
+    /// Makes the announcement of a message from its entry.
     init(_ entry: Entry) {
         self.init(.message(entry.value), entry.revision, by: entry.origin)
     }

@@ -11,6 +11,8 @@
         private let cluster: Cluster
         private let root: Data
 
+        /// Uses the connection that the process has to a cluster.
+        ///
         /// - Parameter root: The prefix of all keys; nil for a random prefix that no other client has.
         package init(at place: EtcdCluster, below root: String? = nil) throws(SharedCoreError) {
             cluster = try Clusters.cluster(at: place)

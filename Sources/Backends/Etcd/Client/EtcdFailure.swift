@@ -16,6 +16,8 @@
         /// There was no answer, or an answer from which it is not known whether the call took effect.
         case unclear(String)
 
+        /// Classifies an error of a call to etcd.
+        ///
         /// - Parameter securityNote: The error in securing the connection; nil for none.
         init(_ error: any Error, securityNote: String? = nil) {
             guard let error = error as? RPCError else {

@@ -89,6 +89,8 @@
             content.withLock { $0.task }?.cancel()
         }
 
+        /// Begins to renew a lease.
+        ///
         /// - Parameters:
         ///   - confirmation: Receives the times at which the lease was renewed.
         ///   - socket: The socket that proves which process has the lease. It is drained with each turn.

@@ -15,7 +15,7 @@
         func take(_ events: [Mvccpb_Event])
         /// Revisions from ``nextRevision`` on are compacted away: the listener must restart, and register again.
         func lost()
-        /// The cluster has refused the watch.
+        /// Receives the reason why the cluster has refused the watch.
         func refused(_ reason: String)
     }
 

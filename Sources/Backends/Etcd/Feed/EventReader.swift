@@ -25,6 +25,8 @@
             var extras: [NotificationName: UInt64] = [:]
         }
 
+        /// Reads the events of one revision as a commit of the group.
+        ///
         /// - Parameters:
         ///   - revision: The revision of the events.
         ///   - sessionOf: The session that a lease belongs to.

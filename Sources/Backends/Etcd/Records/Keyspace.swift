@@ -32,6 +32,8 @@
 
         let root: Data
 
+        /// Makes the keys of a group below a prefix.
+        ///
         /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a prefix with a zero byte.
         init(prefix: String, group: String) throws(SharedCoreError) {
             guard !prefix.utf8.contains(0) else {
@@ -127,7 +129,7 @@
     }
 
     extension Revision {
-        /// A revision of etcd's.
+        /// Makes a revision of the group from one of etcd's.
         init(etcd revision: Int64) {
             self.init(rawValue: UInt64(clamping: revision))
         }

@@ -54,6 +54,9 @@ package enum PrivateDirectory {
             at: path)
     }
 
+    /// Throws unless this user or root owns a directory and the given files in it, and no other user may write to the
+    /// directory. Missing ones pass.
+    ///
     /// - Parameter path: A path without symbolic links.
     private static func requireTrusted(_ path: String, _ names: [String]) throws(SharedCoreError) {
         guard let directory = try status(of: path) else { return }

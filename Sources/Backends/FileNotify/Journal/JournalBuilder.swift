@@ -32,6 +32,8 @@ final class JournalBuilder {
     /// True if no part of the journal counts as on the disk before the whole journal is.
     private var isAbandoned = false
 
+    /// Creates the file of a new journal.
+    ///
     /// - Parameter snapshotByteCount: About how many bytes will follow. Their space is taken at once, because on a full
     ///   disk the reserved space must be used from the start.
     /// - Parameter usesSpareSpace: Whether the reserved space is used on a full disk. Pass true only for the content that

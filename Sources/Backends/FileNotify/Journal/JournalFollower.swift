@@ -24,12 +24,12 @@ final class JournalFollower: @unchecked Sendable {
         /// The offset of the word of ``chain`` in the file; nil if this process knows no frame of the journal.
         private(set) var chainOffset: Int?
 
-        /// The place of a journal's first frame.
+        /// Makes the place of a journal's first frame.
         init(startOf journal: Journal) {
             self.init(journal, JournalHeader.byteCount, chain: journal.header.salt)
         }
 
-        /// The place at which a reader continues after it has applied the preceding journal.
+        /// Makes the place at which a reader continues after it has applied the preceding journal.
         init(_ continuation: JournalHeader.Continuation, in journal: Journal) {
             self.init(journal, continuation.offset, chain: continuation.chain)
         }

@@ -16,6 +16,8 @@ struct SurvivingRecords: Sendable {
     let journalCount: Int
     let byteCount: Int
 
+    /// Reads the records from a journal with a whole snapshot on, through all journals that continue it.
+    ///
     /// - Parameters:
     ///   - endsAtUnreadable: Whether a record with a valid checksum that this program cannot read ends the records, as a
     ///     damaged one does. Pass true only for a salvage: a group that is opened this way would continue without the

@@ -104,6 +104,8 @@ final class DurabilityQueue: Sendable {
         }
     }
 
+    /// Throws if a sync of the journal has failed in any process.
+    ///
     /// - Throws: EIO, if a process has abandoned the journal after a failed sync. The number of that process's error is
     ///   not recorded.
     private static func requireTrust(_ journal: Journal) throws(SystemCallError) {

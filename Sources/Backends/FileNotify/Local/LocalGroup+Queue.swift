@@ -78,9 +78,9 @@ extension LocalGroup {
         /// The time of one wait.
         static let pause = Duration.milliseconds(5)
 
-        /// Content waits 200 ms for the spare file, so that a process that was stopped with that file locked delays no
-        /// request beyond the limit of contract S15. Only one compaction is tried for content, because other requests
-        /// wait behind it.
+        /// Returns true if a request that has no space has waited long enough. Content waits 200 ms for the spare file,
+        /// so that a process that was stopped with that file locked delays no request beyond the limit of contract S15.
+        /// Only one compaction is tried for content, because other requests wait behind it.
         func isOver(for room: NoSpace) -> Bool {
             if room.isSpareInUse { return waits >= (room.isContent ? 40 : 200) }
             return room.isContent ? attempts >= 1 : attempts >= 20 || compactions >= 2

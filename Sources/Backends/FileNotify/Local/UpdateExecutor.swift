@@ -20,6 +20,8 @@ final class UpdateExecutor: TaskExecutor {
     private let state = Mutex(State())
     private let counter: EventCounter
 
+    /// Makes an executor without jobs.
+    ///
     /// - Parameter counter: Wakes one of the threads.
     init(waking counter: EventCounter) {
         self.counter = counter

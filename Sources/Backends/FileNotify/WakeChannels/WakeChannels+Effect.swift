@@ -14,7 +14,8 @@ extension Effect {
 }
 
 extension WakeChannels {
-    /// The wake channels that an effect signals, as far as they are known before it is applied; otherwise all of them.
+    /// Makes the wake channels that an effect signals, as far as they are known before it is applied; otherwise all of
+    /// them.
     init(of effect: Effect) {
         switch effect.body {
         case .sessionOpened, .refused: self = WakeChannels()
@@ -34,9 +35,9 @@ extension WakeChannels {
         }
     }
 
-    /// The wake channels that an effect signals when it is applied to a state. A channel that is opened without need
-    /// wakes its listeners now, and again when the process ends. So the set is exact: the deletion of an absent key,
-    /// for example, signals no channel.
+    /// Makes the wake channels that an effect signals when it is applied to a state. A channel that is opened without
+    /// need wakes its listeners now, and again when the process ends. So the set is exact: the deletion of an absent
+    /// key, for example, signals no channel.
     init(of effect: Effect, before state: borrowing StoreState) {
         switch effect.body {
         case .sessionEnded(let session):
@@ -52,15 +53,15 @@ extension WakeChannels {
         }
     }
 
-    /// The wake channels that are signalled when the process that commits an effect ends: those of the keys with the
-    /// lifetime of a session.
+    /// Makes the wake channels that are signalled when the process that commits an effect ends: those of the keys with
+    /// the lifetime of a session.
     init(ofKeysHeldBy effect: Effect) {
         self = WakeChannels()
         guard case .committed(_, _, let operations) = effect.body else { return }
         for case .put(let key, _, .session) in operations { formUnion(WakeChannels(changing: key)) }
     }
 
-    /// The wake channels that an effect signals, after it was applied to a state.
+    /// Makes the wake channels that an effect signals, after it was applied to a state.
     ///
     /// - Parameter expected: The channels that were computed before the effect was applied.
     init(of effect: Effect, expected: WakeChannels, in state: inout StoreState) {

@@ -23,7 +23,7 @@ struct WakeChannels: Hashable, Sendable {
         words = .zero
     }
 
-    /// One channel by its number.
+    /// Makes a set of one channel, by its number.
     init(index: Int) {
         // Computed without a subscript, which would store the words to memory and load them again.
         words = Words(0, 1, 2, 3, 4, 5, 6, 7)
@@ -31,7 +31,7 @@ struct WakeChannels: Hashable, Sendable {
         words = Words(repeating: 1 << UInt64(index % 64)).replacing(with: 0, where: words .!= word)
     }
 
-    /// The channel that a watch of a prefix listens to.
+    /// Makes the channel that a watch of a prefix listens to.
     init(listeningTo prefix: KeyPrefix) {
         var hash = PathHash(domain: .keys)
         var path = prefix.path.utf8[...]
@@ -40,19 +40,19 @@ struct WakeChannels: Hashable, Sendable {
         self = hash.wakeChannel
     }
 
-    /// The channel that an observation of a notification listens to.
+    /// Makes the channel that an observation of a notification listens to.
     init(of name: NotificationName) {
         var hash = PathHash(domain: .notifications)
         for byte in name.text.utf8 { hash.combine(byte) }
         self = hash.wakeChannel
     }
 
-    /// The channels that a post signals.
+    /// Makes the channels that a post signals.
     init(posting name: NotificationName) {
         self = WakeChannels(of: name).union(.everything)
     }
 
-    /// The channels that a change of a key signals: its own, those of the paths above it, and that of all keys.
+    /// Makes the channels that a change of a key signals: its own, those of the paths above it, and that of all keys.
     init(changing key: Key) {
         var hash = PathHash(domain: .keys)
         var wakeChannels = WakeChannels.everything.union(hash.wakeChannel)

@@ -65,7 +65,7 @@ final class PendingRequest {
         return .failure(error(for: fault))
     }
 
-    /// The error of a request that is given up.
+    /// Returns the error of a request that is given up.
     func error(for fault: SharedCoreError) -> SharedCoreError {
         guard isSent, case .commit = question else { return fault }
         // A refused commit has not taken effect, but the replica does not show the reason of the refusal yet.

@@ -12,7 +12,9 @@ struct ClientMemory: Hashable, Sendable {
 
     private let part: Int
 
-    /// - Parameter byteCount: The client's share in all.
+    /// Divides the memory for one client between requests, answers, updates and subscriptions.
+    ///
+    /// - Parameter byteCount: The memory for the client in all. A value below ``least`` counts as that.
     init(byteCount: Int = Self.standard) {
         part = (max(byteCount, Self.least) - Self.requestByteCount - Self.subscriptionByteCount) / 2
     }

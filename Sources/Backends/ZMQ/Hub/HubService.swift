@@ -64,6 +64,8 @@ actor HubService {
     /// the time counts from its first answer.
     private(set) var welcomesFrom: BootInstant?
 
+    /// Makes the service of a hub that has no listener yet.
+    ///
     /// - Parameter followsClients: Whether clients of former hubs, with sessions that this hub does not know, may still
     ///   run cores.
     init(

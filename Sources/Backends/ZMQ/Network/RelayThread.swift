@@ -354,7 +354,7 @@ struct RelayThread: ~Copyable {
         }
     }
 
-    /// When a connection without progress is closed; nil for one that may be idle.
+    /// Returns when a connection without progress is closed; nil for one that may be idle.
     private func deadline(of line: Line) -> BootInstant? {
         if let since = line.endingSince { return since.advanced(by: times.key) }
         if !line.isKeyed { return line.begun.advanced(by: times.key) }

@@ -86,6 +86,8 @@ public struct CurveClientKeys: Hashable, Sendable {
     /// The public key that identifies the hub.
     public let hub: String
 
+    /// Makes the keys of a client: its own pair, and the public key of the hub.
+    ///
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` when the hub's key is no key.
     public init(own: CurveKeyPair, hub: String) throws(SharedCoreError) {
         try CurveKeyPair.check(hub, "public key of the hub")
@@ -113,6 +115,8 @@ public struct CurveHubKeys: Hashable, Sendable {
     /// The public keys of the allowed clients, with the rights of each.
     public let clients: [String: ClientRights]
 
+    /// Makes the keys of a hub: its own pair, and the public keys of its clients with their rights.
+    ///
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` when a client's key is no key, or there is no client.
     public init(own: CurveKeyPair, clients: [String: ClientRights]) throws(SharedCoreError) {
         guard !clients.isEmpty else {

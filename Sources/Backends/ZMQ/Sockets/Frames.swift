@@ -11,6 +11,8 @@ struct OutgoingFrame {
     private let records: [[UInt8]]
     let byteCount: Int
 
+    /// Makes a frame from its parts, and copies none of them.
+    ///
     /// - Parameters:
     ///   - head: The bytes in front.
     ///   - records: The records behind them, each preceded by its length.

@@ -29,7 +29,7 @@ struct PeerAddress {
 
     init() {}
 
-    /// A peer on a network.
+    /// Makes a peer on a network.
     init(text: String, user: String?) {
         self.text = text
         self.user = user

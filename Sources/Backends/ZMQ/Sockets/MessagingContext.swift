@@ -78,7 +78,7 @@ extension SharedCoreError {
             cause: "\(error.call): \(error.text)")
     }
 
-    /// The error of a process that cannot load libzmq; nil if it is loaded.
+    /// Returns the error of a process that cannot load libzmq; nil if it is loaded.
     static func missingLibrary(at location: String) -> SharedCoreError? {
         guard let problem = czmq_problem() else { return nil }
         return SharedCoreError(

@@ -237,7 +237,8 @@ final class Socket {
         return message
     }
 
-    /// The option's name is created only for an error: printing an enum case without a text takes Swift 50 us.
+    /// Throws if a call for an option has failed. The option's name is made only for an error: printing an enum case
+    /// without a text takes Swift 50 us.
     private func check(_ result: Int32, _ option: @autoclosure () -> String) throws(MessagingError) {
         if result != 0 { throw MessagingError("zmq_setsockopt", at: "\(endpoint) (\(option()))") }
     }

@@ -185,6 +185,8 @@ final class SocketThread: SerialExecutor, Sendable {
         }
     }
 
+    /// Starts a thread that runs the jobs of this object.
+    ///
     /// - Returns: The work for the caller's thread if no thread could be started: otherwise no job would ever run
     ///   again. It holds a reference to this object.
     private func startThread() -> (@Sendable () -> Void)? {

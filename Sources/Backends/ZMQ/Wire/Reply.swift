@@ -129,7 +129,7 @@ struct Reply: Hashable {
         guard recordsOffset.map({ $0 == bytes.count }) ?? true else { throw Wire.malformed("it has records") }
     }
 
-    /// The reply as it is sent, with its records.
+    /// Returns the reply as it is sent, with its records.
     func frame(records: [[UInt8]] = []) -> OutgoingFrame { OutgoingFrame(bytes(), records: records) }
 
     /// Returns whether replies of a kind have records behind them, which may be many MiB.

@@ -142,6 +142,8 @@ extension OwnershipMachine {
                 bound: rules.handoverTimeout, reason: "it does not wait for the owner's activities"))
     }
 
+    /// Returns the commit that writes this Main's request for hand-over.
+    ///
     /// - Parameter takes: The kinds of batons that the author's core takes; nil for a pending request, which keeps its
     ///   kinds.
     private func write(

@@ -2,7 +2,7 @@ package import CoreAPI
 
 /// How a participant that does not own becomes the owner.
 extension OwnershipMachine {
-    /// The next step towards ownership.
+    /// Returns the next step towards ownership.
     package mutating func seek(at now: BootInstant) -> Directive? {
         guard isWaiting, core == nil, leftover == nil, refusal == nil else {
             watched = nil
@@ -196,7 +196,7 @@ extension OwnershipMachine {
                 ]))
     }
 
-    /// The guards that fail if the challenge was answered.
+    /// Returns the guards that fail if the challenge was answered.
     func unanswered(_ silence: Silence) -> [Transaction.Guard] {
         [
             .revision(OwnershipKey.challenge, silence.challenge),

@@ -37,7 +37,7 @@ package struct RunningTime: Hashable, Sendable {
         allowance -= max(takenBack, Self.longestStep)
     }
 
-    /// When to count next in order not to miss the end.
+    /// Returns when to count next in order not to miss the end.
     package func nextCount(limit: Duration) -> BootInstant {
         last.advanced(by: min(Self.tick, max(limit - elapsed, .zero)))
     }

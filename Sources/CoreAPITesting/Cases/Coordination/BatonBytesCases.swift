@@ -161,7 +161,7 @@ enum BatonBytesCases {
             }
         }
 
-        /// The beginning that all versions of the record have.
+        /// Returns the beginning that all versions of the record have.
         private static func record(_ epoch: Revision, state: UInt8) -> [UInt8] {
             var writer = ByteWriter()
             writer.byte(1)

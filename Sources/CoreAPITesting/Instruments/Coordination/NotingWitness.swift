@@ -40,7 +40,7 @@ package struct OverlapSight: Hashable, Sendable {
         self.other = other
     }
 
-    /// Nil for a text of another form.
+    /// Returns nil for a text of another form.
     init?(_ text: String) {
         let numbers = text.split(separator: "-").compactMap { UInt64($0) }
         guard numbers.count == 2 else { return nil }

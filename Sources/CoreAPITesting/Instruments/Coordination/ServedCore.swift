@@ -123,7 +123,7 @@ package struct ServedMessage: Hashable, Sendable {
         self.message = message
     }
 
-    /// Nil for a text of another form.
+    /// Returns nil for a text of another form.
     init?(name: String, text: String) {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         guard lines.count >= 3, let callID = CallID(lines[0]), let content = InboxMessage.Content(lines: lines[2...])
@@ -151,7 +151,7 @@ extension InboxMessage.Content {
             + fields.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
     }
 
-    /// Nil for lines of another form.
+    /// Returns nil for lines of another form.
     init?(lines: ArraySlice<String>) {
         let lines = Array(lines)
         guard lines.count >= 4, let kind = InboxMessage.Kind(lines[0]) else { return nil }

@@ -61,12 +61,12 @@ package struct SharedServer: Sendable {
         }
     }
 
-    /// A core has stored it.
+    /// Moves a message that a core has stored to the acknowledged ones.
     package func acknowledge(_ message: ServedMessage) throws {
         try move(message.name, from: "waiting", to: "acknowledged")
     }
 
-    /// The number of messages that cores have acknowledged.
+    /// Returns the number of messages that cores have acknowledged.
     package func acknowledgedCount() throws -> Int { try names(in: "acknowledged").count }
 
     // MARK: - Gates

@@ -56,7 +56,7 @@ package final class TestCluster: Sendable {
         return holder
     }
 
-    /// An Executor.
+    /// Makes an Executor.
     package func executor(
         _ name: String = "executor", _ settings: String = "", apart isApart: Bool = false
     ) async throws -> TestParticipant {
@@ -167,7 +167,7 @@ package final class TestCluster: Sendable {
         try await Timeline(observer).history().records.map(\.entry)
     }
 
-    /// The number of cores that have started, from the timeline.
+    /// Returns the number of cores that have started, from the timeline.
     package func coreStarts() async throws -> Int { try await entries().count { $0.kind == .coreStarted } }
 
     /// Adds text messages, as if they came from the network.
@@ -183,7 +183,7 @@ package final class TestCluster: Sendable {
         try server.receive(InboxMessage(id: id, content: content))
     }
 
-    /// The text of a call-id.
+    /// Returns the text of a call-id.
     private static func text(of callID: String) -> String { "this is for \(callID)" }
 
     /// Returns the answer of a test process that got the text of a call-id.

@@ -63,6 +63,8 @@ final class TestParticipantSession: Sendable {
     let state = Mutex(State())
     let life = SimulatedLife()
 
+    /// Makes a session for a participant; the role of the handle decides which.
+    ///
     /// - Parameter isSimulated: Whether the process is simulated: several participants of one process each count as one of
     ///   their own.
     init(

@@ -18,6 +18,8 @@ package struct TestParticipantSettings: Hashable, Sendable {
         case start, fetch, acknowledge, stop, apply
     }
 
+    /// Reads the settings from one word: values as `name=value` and names alone, with commas between them.
+    ///
     /// - Throws: ``PeerRefusal`` for an unknown word.
     package init(_ text: String) throws(PeerRefusal) {
         for word in text.split(separator: ",") {

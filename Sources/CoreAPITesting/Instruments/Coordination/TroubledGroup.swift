@@ -8,6 +8,8 @@ final class TroubledGroup: ForwardingGroup {
     private let watching: WatchBody
     private let looked: @Sendable (KeyPrefix) async throws(SharedCoreError) -> Void
 
+    /// Wraps a group.
+    ///
     /// - Parameters:
     ///   - watching: The function that makes a watch.
     ///   - looked: Called after a read under a prefix, before its answer is known.

@@ -24,6 +24,8 @@ package struct WatchMirror: Sendable {
     /// True if the events so far began with a snapshot, so that the entry before each change is known.
     private var isComplete = false
 
+    /// Makes a mirror that has seen no event.
+    ///
     /// - Parameters:
     ///   - prefixes: The prefixes that the watch selects.
     ///   - keepsChanges: True to fill ``changes``.

@@ -11,6 +11,8 @@ struct ContentParameters: Hashable, Sendable {
     /// The name of the character set.
     private(set) var characterSet: [UInt8]?
 
+    /// Reads the parameters from a field.
+    ///
     /// - Parameter field: The value of the field, folds included.
     init(_ field: ArraySlice<UInt8>) {
         // A fold is the white space after its line end.

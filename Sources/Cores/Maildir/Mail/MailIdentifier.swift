@@ -16,8 +16,8 @@ enum MailIdentifier {
         return text(value[(start + 1)..<end]).flatMap(CallID.init)
     }
 
-    /// White space is removed: it can only come from folds, because identifiers contain none. Returns nil for bytes
-    /// that are not UTF-8, because repairing them could make different identifiers equal.
+    /// Returns an identifier without its white space: that can only come from folds, because identifiers contain none.
+    /// Returns nil for bytes that are not UTF-8, because repairing them could make different identifiers equal.
     private static func text(_ value: ArraySlice<UInt8>) -> String? {
         String(validating: value.filter { !MailText.isSpace($0) }, as: UTF8.self)
     }

@@ -24,6 +24,8 @@ struct MailLimits: Hashable, Sendable {
 
     init() {}
 
+    /// Computes the limits from the memory of the core's process.
+    ///
     /// - Parameters:
     ///   - memory: The limit of private memory of the core's process, in bytes; nil for no limit.
     ///   - valueByteCount: The maximum size of a value in the group.

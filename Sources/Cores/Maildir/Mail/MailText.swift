@@ -94,6 +94,8 @@ enum CharacterSet: Hashable, Sendable {
     /// Not named, or under a name that identifies none.
     case unknown
 
+    /// Chooses how the text of a part is converted to UTF-8.
+    ///
     /// - Parameter name: The name in the content type, in lower case.
     init(_ name: String?) {
         switch name {

@@ -30,7 +30,7 @@ enum MarkupText {
             }
         }
 
-        /// A `<` that no letter, slash or exclamation mark follows is only a character.
+        /// Returns true if a `<` before the index begins a tag: a letter, a slash or an exclamation mark follows it.
         private func isTag(at index: Int) -> Bool {
             guard index < bytes.count else { return false }
             return isLetter(bytes[index]) || bytes[index] == UInt8(ascii: "/") || bytes[index] == UInt8(ascii: "!")

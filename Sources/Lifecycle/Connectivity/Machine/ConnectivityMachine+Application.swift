@@ -2,7 +2,7 @@ internal import CoreAPI
 
 /// The application goes to the background, to sleep and to the foreground.
 extension ConnectivityMachine {
-    /// T3, T8.
+    /// Handles the application's step into the background: transitions T3 and T8.
     mutating func toBackground(_ row: TransitionRow?) -> Step {
         guard let row else { return .unlisted() }
         go(by: row)
@@ -21,7 +21,7 @@ extension ConnectivityMachine {
         return step
     }
 
-    /// T9, T10, T16.
+    /// Handles the application's step into the foreground: transitions T9, T10 and T16.
     mutating func toForeground(_ row: TransitionRow?) -> Step {
         guard let row else { return .unlisted() }
         go(by: row)
@@ -48,7 +48,7 @@ extension ConnectivityMachine {
         return step
     }
 
-    /// T6, T7.
+    /// Handles the order of the system to suspend: transitions T6 and T7.
     mutating func suspend(_ row: TransitionRow?, for interval: Duration, at now: BootInstant) -> Step {
         guard let row else { return .unlisted() }
         self.interval = interval
@@ -98,7 +98,7 @@ extension ConnectivityMachine {
         return now.duration(to: wakesBy)
     }
 
-    /// The second half of a suspension: whether the registrations survive it.
+    /// Continues a suspension when it is known whether the registrations survive it.
     mutating func prepared(_ preparation: BackgroundPreparation, by number: TransitionNumber) -> Step {
         question = nil
         var warning: [ConnectivityAction] = []

@@ -2,7 +2,7 @@ internal import CoreAPI
 
 /// Handles the beginnings and ends of calls, the application's and the telephone's.
 extension ConnectivityMachine {
-    /// T17, its beginning.
+    /// Handles the beginning of a cellular call: transition T17.
     mutating func beginCellularCall(_ row: TransitionRow?) -> Step {
         guard !hasCellularCall else { return .unlisted("The cellular call is known already.") }
         hasCellularCall = true
@@ -24,7 +24,7 @@ extension ConnectivityMachine {
         return step
     }
 
-    /// T17, its end.
+    /// Handles the end of a cellular call: transition T17.
     mutating func endCellularCall(_ row: TransitionRow?) -> Step {
         guard hasCellularCall else { return .unlisted("No cellular call is known.") }
         hasCellularCall = false

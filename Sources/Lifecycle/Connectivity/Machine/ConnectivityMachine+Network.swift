@@ -2,7 +2,7 @@ internal import CoreAPI
 
 /// Handles the loss and return of the network.
 extension ConnectivityMachine {
-    /// T1, T5, T13.
+    /// Handles the loss of the network: transitions T1, T5 and T13.
     mutating func loseNetwork(_ row: TransitionRow?) -> Step {
         guard let row else { return .unlisted() }
         go(by: row)
@@ -16,7 +16,7 @@ extension ConnectivityMachine {
         return step
     }
 
-    /// T2, T4, T14.
+    /// Handles the return of the network: transitions T2, T4 and T14.
     mutating func regainNetwork(_ row: TransitionRow?) -> Step {
         guard let row else { return .unlisted() }
         go(by: row)
@@ -88,7 +88,7 @@ extension ConnectivityMachine {
         if position.application == .foreground { step.actions.insert(.applyLevels(.foreground), at: 0) }
     }
 
-    /// T18.
+    /// Handles the start of the application after a kill or a reboot: transition T18.
     mutating func relaunch(_ row: TransitionRow?, with connectivity: Connectivity) -> Step {
         guard let row else { return .unlisted() }
         go(by: row)
@@ -116,7 +116,8 @@ extension ConnectivityMachine {
         return step
     }
 
-    /// An attempt to connect has failed. In the foreground another one follows; otherwise the table has none.
+    /// Handles a failed attempt to connect. In the foreground with a network another attempt follows; otherwise the
+    /// table has none.
     mutating func attemptFailed(at now: BootInstant) -> Step {
         isRegistered = false
         var step: Step
@@ -136,7 +137,7 @@ extension ConnectivityMachine {
         return step
     }
 
-    /// The second half of T16: the result of the check.
+    /// Continues T16 with the result of the check of the connection.
     mutating func checked(_ check: ConnectionStatus) -> Step {
         question = nil
         let wasConnected = position.connectivity == .connected

@@ -2,7 +2,7 @@ internal import CoreAPI
 
 /// Wakes a suspended application for a short time.
 extension ConnectivityMachine {
-    /// T11.
+    /// Handles data on a kept socket: transition T11.
     mutating func wakeForData(_ row: TransitionRow?, at now: BootInstant) -> Step {
         guard let row else { return .unlisted() }
         go(by: row)
@@ -18,7 +18,7 @@ extension ConnectivityMachine {
         return step
     }
 
-    /// T12, T15.
+    /// Handles a keep-alive while the application sleeps: transitions T12 and T15.
     mutating func wakeForKeepAlive(_ row: TransitionRow?, at now: BootInstant) -> Step {
         guard let row else { return position == .backgroundConnected ? makeUp() : .unlisted() }
         go(by: row)

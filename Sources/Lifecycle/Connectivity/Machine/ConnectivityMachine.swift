@@ -55,6 +55,8 @@ public struct ConnectivityMachine: Hashable, Sendable {
     package var retryAt: BootInstant?
     private var lastNumber: UInt64 = 0
 
+    /// Makes a machine in a position, without pending actions.
+    ///
     /// - Parameters:
     ///   - position: The initial position of the application. For an application that starts with a network, begin
     ///     disconnected and pass ``ConnectivityEvent/networkBack``.
