@@ -12,7 +12,7 @@
     /// | `zmq.secretKey` | the path of the file with this client's secret key, over `tcp` | on loopback that of the group's directory |
     /// | `zmq.hubKey` | the public key of the hub, over `tcp` | on loopback that of the group's directory |
     ///
-    /// A configuration's durability is what the hub must promise.
+    /// If the configuration names a durability, the hub must promise it.
     public struct ZMQFactory: BackendFactory {
         public let name = "zmq"
 

@@ -123,8 +123,8 @@
                 clock: settings.clock ?? SystemClock())
         }
 
-        /// Lays connections that can fail to all members. A process shares what it has of a cluster between handles with
-        /// the same endpoints, and these endpoints are new.
+        /// Makes a cluster address with connections that can fail, one to each member. The endpoints are new, so the
+        /// handles that use them share no connection with other handles of the process.
         private static func faultyConnections(
             to place: EtcdCluster
         ) throws(SharedCoreError) -> (EtcdCluster, [FaultyConnection]) {

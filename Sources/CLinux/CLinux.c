@@ -114,9 +114,9 @@ int clinux_link(int from_directory, const char *from, int to_directory, const ch
 }
 
 int clinux_probe_writers(int descriptor) {
-    // The kernel grants a read lease only while no process has the file open for writing. A process that opens the file for
-    // writing during the lease waits for its end, and the kernel sends a signal to this process. SIGIO would end it, so
-    // SIGURG is set first, which is ignored by default.
+    // The kernel grants a read lease only while no process has the file open for writing. If a process opens the file
+    // for writing during the lease, its open waits until the lease ends, and the kernel sends a signal to this process.
+    // SIGIO would end it, so SIGURG is set first, which is ignored by default.
     if (fcntl(descriptor, F_SETSIG, SIGURG) < 0) return -errno;
     if (fcntl(descriptor, F_SETLEASE, F_RDLCK) < 0) return errno == EAGAIN ? 1 : -errno;
     return result(fcntl(descriptor, F_SETLEASE, F_UNLCK));

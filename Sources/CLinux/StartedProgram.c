@@ -108,8 +108,8 @@ int clinux_start_program(
         set_blocked(former, NULL);
         return process < 0 ? -error : process;
     }
-    // First of all: from here on the child ends with the parent, also while it is stopped. A child that is stopped before this
-    // call outlives a killed parent, and fails here when it is continued.
+    // This must be the child's first call: from here on the child ends with the parent, also while it is stopped. A
+    // child that is stopped before this call outlives a killed parent, and fails here when it is continued.
     if (options & CLINUX_ENDS_WITH_THREAD) {
         int tied = clinux_end_with_parent(parent);
         if (tied < 0) fail(report, "prctl", -tied);

@@ -4,9 +4,10 @@
 
     /// An account at a SIP registrar, and the way to reach the registrar.
     ///
-    /// ``SIPTelephone/init(_:onEvent:)`` checks it. Texts other than the password and those of TLS have 1 to 256 bytes: letters and
-    /// digits, in a host also `.-:`, in the others `-_.!~*'%+`, and `:` where it is no user or provider. Other bytes of a URI are
-    /// written as `%` and two digits.
+    /// ``SIPTelephone/init(_:onEvent:)`` checks it. The password and the texts of ``Transport/tls(certificates:name:)``
+    /// may have any characters. Each other text has 1 to 256 letters, digits and marks. The marks are `.-:` in
+    /// `domain`, `registrar` and `localAddress`, and `-_.!~*'%+` in the others. `instance` and the last two texts of
+    /// ``Push`` may also have `:`. Other bytes of a URI are written as `%` and two hexadecimal digits.
     ///
     /// ```swift
     /// let account = SIPAccount(

@@ -40,7 +40,8 @@ final class Access: Sendable {
 
     var token: String { state.withLock { $0.token } }
 
-    /// Makes a token in place of the present one. The browser that is admitted stays so until another one has exchanged it.
+    /// Makes a token in place of the present one. The admitted browser stays admitted until another browser has
+    /// exchanged the new token.
     ///
     /// - Returns: The token.
     func renew() -> String {

@@ -4,8 +4,8 @@ internal import SharedCoreHost
 
 /// The main tables as HTML without a script, behind a form that takes the token.
 ///
-/// The key is in a hidden field of its form, never in an address. Texts of the group are escaped character by character: a
-/// mark after a `<` makes one character of both.
+/// The key is in a hidden field of its form, never in an address. Texts of the group are escaped scalar by scalar,
+/// because a `<` and a combining mark after it are one `Character`.
 enum PlainPage {
     static let path = "/plain"
 

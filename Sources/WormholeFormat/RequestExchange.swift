@@ -108,11 +108,11 @@ package struct TakenRequest: Sendable {
         }
     }
 
-    /// Refuses a request that no program gets to see. If that fails, another program gets the request: otherwise it
-    /// would stay taken until the session ends. In a store without space for the refusal, the request ends without a
-    /// reply: it would come back each time, before those behind it.
+    /// Refuses a request that no program will get. If the refusal fails, gives the request back for another program,
+    /// because it would stay taken until the session ends. In a store without space for the refusal, removes the
+    /// request without a reply, because it would come back each time, before the requests behind it.
     ///
-    /// - Throws: The errors of the store, also before the request is given back.
+    /// - Throws: The errors of the store. The request may be given back only later.
     package func dismiss(because reason: String) async throws(SharedCoreError) {
         do throws(SharedCoreError) {
             _ = try await refuse(because: reason)

@@ -101,12 +101,12 @@ typedef struct sb_slice sb_slice;
 struct sb_slice {
     size_t size; /* sizeof(sb_slice) of the host */
     void *host;  /* the host's own */
-    /* Once, first: the position of the log's snapshot, 0 while there is none, and the end of the log: the position of the next
-       append. */
+    /* Called once, first. `snapshot` is the position of the log's snapshot, 0 if there is none. `end` is the end of the
+       log: the position of the next append. */
     void (*begin)(sb_slice *slice, uint64_t snapshot, uint64_t end);
-    /* Once, where the asked position is before the snapshot: the bytes that compact got. */
+    /* Called once if the asked position is before the snapshot, with the bytes that compact got. */
     void (*snapshot)(sb_slice *slice, const uint8_t *bytes, size_t count);
-    /* Each record from the asked position on, or from the snapshot on, in order. */
+    /* Called for each record from the asked position on, or from the snapshot on, in order. */
     void (*record)(sb_slice *slice, const uint8_t *bytes, size_t count);
 };
 
@@ -128,8 +128,9 @@ typedef struct {
        SB_ERR_SYSTEM mean that it may have been appended; after other errors it was not. */
     int32_t (*append)(sb_log *log, uint64_t position, const uint8_t *record, size_t count, sb_error *error);
 
-    /* Reads at most `limit` records from a position on, at least one where the log does not end there. The host finds a log whose end
-       goes back; a plugin that can tell that a record is missing returns SB_ERR_CORRUPT. */
+    /* Reads at most `limit` records from a position on, and at least one if the log does not end there. The host
+       detects that the end of the log moves back. A plugin that can tell that a record is missing returns
+       SB_ERR_CORRUPT. */
     int32_t (*read)(sb_log *log, uint64_t position, size_t limit, sb_slice *slice, sb_error *error);
 
     /* Waits until the log has a record at the position, at most `timeout` ms. Returns SB_NOTHING if it has none. It may return

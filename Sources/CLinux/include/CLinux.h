@@ -68,8 +68,9 @@ int clinux_signal_process(int process_descriptor, int signal);
 
 /// The child starts a session of its own, without the terminal and the process group of the parent.
 #define CLINUX_OWN_SESSION 1
-/// The child keeps the streams of this process and the signals that it ignores, and inherits as any child does. The given
-/// descriptors stay open under their numbers. Otherwise it has only the given descriptors, from 0 on, and ignores no signal.
+/// The child keeps the streams of this process, and ignores the signals that this process ignores. It inherits each
+/// descriptor that is not close-on-exec, and the given descriptors under their numbers. Without this option it has only
+/// the given descriptors, from 0 on, and ignores no signal.
 #define CLINUX_KEEPS_STREAMS 2
 /// The kernel kills the child when the thread that started it ends, from the child's first instruction on.
 #define CLINUX_ENDS_WITH_THREAD 4

@@ -21,8 +21,8 @@ int clinux_accept(int listener);
 int clinux_accept_from(int listener, char *text, size_t count);
 /// Connects to a path, or to an abstract name if it begins with @, without waiting.
 int clinux_connect_to(const char *path);
-/// Begins a connection to a port of the loopback interface, with TCP_NODELAY. Does not wait for it: a failure is the end of
-/// what is received. Non-blocking.
+/// Begins a connection to a port of the loopback interface, with TCP_NODELAY, and does not wait for it. If it fails,
+/// the first receive reports the end of the connection. Non-blocking.
 int clinux_connect_on_loopback(uint16_t port);
 /// Reads the user and the process of the peer of a connection at a path, at the time of the connection.
 int clinux_peer(int connection, uid_t *user, pid_t *process);

@@ -19,8 +19,8 @@ extern "C" {
 /* A timeout in milliseconds without an end. */
 #define SC_FOREVER ((int64_t)-1)
 
-/* Codes. SC_ERR_INVALID_ARGUMENT to SC_ERR_SYSTEM are those of the store, SC_ERR_REFUSED to SC_ERR_NOT_FOUND those of a Main
-   or an Executor, the rest the library's own. */
+/* The codes that calls return. SC_ERR_INVALID_ARGUMENT to SC_ERR_SYSTEM come from the store, and SC_ERR_REFUSED to
+   SC_ERR_NOT_FOUND from a Main or an Executor. The other codes are the library's own. */
 enum {
     SC_OK = 0,
     SC_ERR_INVALID_ARGUMENT = 1,
@@ -118,8 +118,8 @@ typedef struct {
     size_t setting_count;
     /* The longest wait for a hub in milliseconds; 0 leaves it to the backend. */
     int64_t open_timeout;
-    /* For sc_open_configured: the path of the file, YAML or JSON. NULL is the one that SHAREDCORE_CONFIG names, else
-       sharedcore/config.yaml in $XDG_CONFIG_HOME or ~/.config where it is there. "/dev/null" reads none. */
+    /* For sc_open_configured: the path of the file, YAML or JSON. NULL stands for the file that SHAREDCORE_CONFIG
+       names, else for sharedcore/config.yaml in $XDG_CONFIG_HOME or ~/.config, if it exists. "/dev/null" reads no file. */
     const char *configuration_file;
     /* 1 opens the group to read it, without a session and without a trace (contract L4): it writes nothing, makes no group and
        starts no hub. SC_ERR_UNAVAILABLE: no participant has opened the group. Calls that write return SC_ERR_FORBIDDEN. */
@@ -231,9 +231,9 @@ typedef struct {
 int32_t sc_watch_open(
     sc_group group, const char *prefix, size_t prefix_count, int32_t start, uint64_t after, sc_watch *watch,
     sc_error *error);
-/* Waits for an event for at most `timeout` ms; 0 never waits. Returns SC_NOTHING at the timeout, SC_ENDED after the last event. An
-   error ends the watch, as it does an observation and a watch of the calls: open another. The event belongs to the library until
-   sc_event_free. */
+/* Waits for an event for at most `timeout` ms; 0 never waits. Returns SC_NOTHING at the timeout, SC_ENDED after the
+   last event. An error ends the watch: open another one. The same holds for an observation and for a watch of the
+   calls. The event belongs to the library until sc_event_free. */
 int32_t sc_watch_next(sc_watch watch, int64_t timeout, sc_event *event, sc_error *error);
 void sc_event_free(sc_event *event);
 
@@ -269,20 +269,21 @@ int32_t sc_mailbox_open(
 int32_t sc_send(sc_mailbox mailbox, const uint8_t *bytes, size_t count, uint64_t *revision, sc_error *error);
 /* Takes a message. Waits for one for at most `timeout` ms, then returns SC_NOTHING. Free the bytes with sc_bytes_free. */
 int32_t sc_take(sc_mailbox mailbox, int64_t timeout, sc_delivery *delivery, sc_bytes *bytes, sc_error *error);
-/* Removes the message, or lets other processes take it. Each closes the delivery. `acknowledged` is 0 if the take had ended
-   before; it may be NULL. */
+/* sc_acknowledge removes the message, and sc_give_back lets other processes take it. Both close the delivery.
+   `acknowledged` is 0 if the take had ended before; it may be NULL. */
 int32_t sc_acknowledge(sc_delivery delivery, int32_t *acknowledged, sc_error *error);
 int32_t sc_give_back(sc_delivery delivery, sc_error *error);
-/* Removes the message in one commit with `operations`, if the guards hold: what a program stores of a message is stored once. Closes
-   the delivery, unless it returns an error; SC_ERR_GUARD_FAILED is of a guard of the program. With `acknowledged` 0 the take had ended
-   before, perhaps by an earlier call that returned SC_ERR_OUTCOME_UNKNOWN, and this call stored nothing: read what that one would
-   have stored. `acknowledged` and `revision` may be NULL. */
+/* Removes the message in one commit with `operations`, if the guards hold. So a program that is killed stores the
+   result of a message once or not at all. Closes the delivery, unless it returns an error. SC_ERR_GUARD_FAILED: a guard
+   of the program failed. If `acknowledged` is 0, the take had ended before, perhaps by an earlier call that returned
+   SC_ERR_OUTCOME_UNKNOWN, and this call stored nothing: read what the earlier call would have stored. `acknowledged`
+   and `revision` may be NULL. */
 int32_t sc_acknowledge_with(
     sc_delivery delivery, const sc_guard *guards, size_t guard_count, const sc_operation *operations, size_t operation_count,
     int32_t *acknowledged, uint64_t *revision, sc_error *error);
 
-/* Requests with replies: those of the RequestID of the same name in Swift. `codec` names the form of both messages; NULL is
-   "bytes". The default of Swift programs is "json". */
+/* Requests with replies. In Swift they belong to the RequestID of the same name. `codec` names the form of both
+   messages; NULL is "bytes". The default of Swift programs is "json". */
 
 /* Sends a request and waits for the reply. Returns SC_ERR_TIMEOUT without one, SC_ERR_REFUSED with the reason as the message, and
    SC_ERR_INCOMPATIBLE for a reply of another codec. Free the reply with sc_bytes_free. */
@@ -358,14 +359,15 @@ enum { SC_RESULT_MESSAGE = 1, SC_RESULT_CALL = 2, SC_RESULT_NOTHING = 3 };
 /* The part of a baton that reaches the Main that asked. */
 enum { SC_REACH_NONE = 0, SC_REACH_BYTES = 1, SC_REACH_DESCRIPTORS = 2 };
 
-/* What became of a baton. */
+/* The outcome of a baton. */
 enum {
     /* Another owner has the calls: send nothing for them. A shutdown of a socket would end that of the new owner. */
     SC_BATON_APPLIED = 1,
-    /* With these three the calls are this core's to end over the network: an owner could not use the baton; its time has passed; or
-       it was not offered. */
+    /* An owner could not use the baton. This core must end the calls over the network. */
     SC_BATON_FAILED = 2,
+    /* The time of the baton has passed. This core must end the calls over the network. */
     SC_BATON_EXPIRED = 3,
+    /* The baton was not offered. This core must end the calls over the network. */
     SC_BATON_REFUSED = 4,
     /* An owner may have the calls: send nothing for them. */
     SC_BATON_UNKNOWN = 5
@@ -383,8 +385,8 @@ typedef struct {
     size_t byte_count;        /* at most 65,536 */
     const char *const *calls; /* the ids of the calls that move: 1 to SC_BATON_CALLS */
     size_t call_count;
-    /* To sc_core_give_baton: open descriptors, at most SC_BATON_DESCRIPTORS, which the library duplicates. In an event it is NULL:
-       sc_core_take_descriptors gets them. */
+    /* For sc_core_give_baton: open descriptors, at most SC_BATON_DESCRIPTORS, which the library duplicates. In an event
+       it is NULL, and sc_core_take_descriptors gets them. */
     const int32_t *descriptors;
     size_t descriptor_count;
     uint64_t from; /* in an event: the epoch that gave it */
@@ -428,7 +430,7 @@ typedef struct {
 typedef struct {
     sc_core core;     /* with SC_CORE_START, SC_CORE_STOP, SC_CORE_REST, SC_CORE_RESUME and SC_BATON_ENDED */
     uint64_t epoch;   /* with SC_CORE_START: the revision that fences the core's writes */
-    uint64_t request; /* with SC_RESULT: what sc_executor_ask gave */
+    uint64_t request; /* with SC_RESULT: the request of sc_executor_ask */
     sc_taken taken;   /* with SC_RESULT_MESSAGE: acknowledge it, or give it back */
     int64_t timeout;  /* with SC_CORE_STOP */
     const sc_message *message; /* with SC_RESULT_MESSAGE; with SC_RESULT_CALL its `call_id` alone says which call; else NULL */
@@ -438,8 +440,8 @@ typedef struct {
     int32_t code;
     int32_t result;    /* SC_RESULT_MESSAGE, SC_RESULT_CALL, SC_RESULT_NOTHING */
     int32_t from_core; /* with SC_RESULT: 1 if a core of this participant received it */
-    const sc_baton *baton;    /* with SC_CORE_START: what a former owner has given; else NULL */
-    const char *const *takes; /* with SC_CORE_STOP: the kinds of batons that the Main takes which asked; else NULL */
+    const sc_baton *baton;    /* with SC_CORE_START: the baton of a former owner; else NULL */
+    const char *const *takes; /* with SC_CORE_STOP: the kinds of batons that the asking Main takes; else NULL */
     size_t take_count;
     int32_t reach;     /* with `takes`: SC_REACH_BYTES, SC_REACH_DESCRIPTORS */
     int32_t baton_end; /* with SC_BATON_ENDED: SC_BATON_APPLIED .. */
@@ -457,8 +459,8 @@ void sc_participant_event_free(sc_participant_event *event);
 /* Begins to end the participation: SC_CORE_STOP comes if a core runs, then SC_PARTICIPANT_ENDED. sc_close instead ends it at
    once, and treats a running core as stopped. */
 int32_t sc_participant_end(sc_participant participant, sc_error *error);
-/* Asks for the message of a call-id: of any sequence, or with `sequence` of that one or of none. SC_RESULT comes within `timeout` ms.
-   `sequence` may be NULL. */
+/* Asks for the message of a call-id. If `sequence` is NULL, a message of any sequence matches; otherwise one with that
+   sequence or with none. SC_RESULT comes within `timeout` ms. */
 int32_t sc_executor_ask(
     sc_participant executor, const char *call_id, const char *sequence, int64_t timeout, uint64_t *request, sc_error *error);
 /* As sc_executor_ask, and the core has to run here, also when the inbox has the message: SC_ERR_REFUSED while a Main owns. */
@@ -466,8 +468,8 @@ int32_t sc_executor_insist(
     sc_participant executor, const char *call_id, const char *sequence, int64_t timeout, uint64_t *request, sc_error *error);
 /* Asks for SC_FINISHED, which comes when the core of this participant, if one runs, has served all calls and stopped. */
 int32_t sc_executor_finish(sc_participant executor, sc_error *error);
-/* Removes the message, or lets other participants have it. Each closes the handle. `acknowledged` is 0 if the take had ended
-   before; it may be NULL. */
+/* sc_taken_acknowledge removes the message, and sc_taken_give_back lets other participants take it. Both close the
+   handle. `acknowledged` is 0 if the take had ended before; it may be NULL. */
 int32_t sc_taken_acknowledge(sc_taken taken, int32_t *acknowledged, sc_error *error);
 int32_t sc_taken_give_back(sc_taken taken, sc_error *error);
 /* Acknowledges a message that a Main has shown, of exactly this identity: `sequence` is NULL for a message without one.
@@ -490,7 +492,7 @@ int32_t sc_holder_open(
 /* Pushes that the host routes to Main (contract P13). */
 
 typedef struct {
-    size_t size; /* what this library has of the structure */
+    size_t size; /* the bytes of the structure in this library */
     const char *call_id;
     const char *type;    /* "message", "call", or your own of 1 to 64 of a-z, 0-9, '-', '.' */
     const char *account; /* empty for none */
@@ -498,16 +500,17 @@ typedef struct {
     size_t payload_count;
 } sc_push;
 
-/* Begins to take the pushes for a Main, while it owns. Those of an earlier call for this Main end. The library takes one push ahead of
-   sc_pushes_next, and gives it back at sc_close and at sc_participant_end. */
+/* Begins to take the pushes for a Main, while it owns. The pushes of an earlier call for this Main end. The library
+   takes one push ahead of sc_pushes_next, and gives it back at sc_close and at sc_participant_end. */
 int32_t sc_main_pushes(sc_participant main, sc_pushes *pushes, sc_error *error);
-/* Takes a push, the oldest first. Waits for one for at most `timeout` ms. Returns SC_ENDED when the Main has ended. After an error of
-   the store (SC_ERR_INVALID_ARGUMENT to SC_ERR_SYSTEM) call again. The push belongs to the library until sc_push_free, which sets the
-   pointer to NULL. `taken` is this Main's until one of the two calls below closes it: after sc_close alone, until the group is closed. */
+/* Takes a push, the oldest first. Waits for one for at most `timeout` ms. Returns SC_ENDED when the Main has ended.
+   After an error of the store (SC_ERR_INVALID_ARGUMENT to SC_ERR_SYSTEM) call again. The push belongs to the library
+   until sc_push_free, which sets the pointer to NULL. The Main has the push in hand until sc_push_acknowledge or
+   sc_push_give_back closes `taken`. After sc_close alone it has the push until the group is closed. */
 int32_t sc_pushes_next(sc_pushes pushes, int64_t timeout, sc_taken_push *taken, const sc_push **push, sc_error *error);
 void sc_push_free(const sc_push **push);
-/* Says that the push was dealt with, or lets a Main take it again. Each closes the handle, unless it returns an error. `acknowledged`
-   is 0 if the take had ended before; it may be NULL. */
+/* sc_push_acknowledge says that the push was handled, and sc_push_give_back lets a Main take it again. Both close the
+   handle, unless they return an error. `acknowledged` is 0 if the take had ended before; it may be NULL. */
 int32_t sc_push_acknowledge(sc_taken_push taken, int32_t *acknowledged, sc_error *error);
 int32_t sc_push_give_back(sc_taken_push taken, sc_error *error);
 
@@ -525,18 +528,20 @@ int32_t sc_core_give_baton(sc_core core, const sc_baton *baton, sc_error *error)
 
 /* The three calls for the baton of SC_CORE_START. Use them before sc_core_started; after it, and without a baton, they return SC_NOTHING. */
 
-/* Gets the descriptors in the order in which they were given, once; `descriptors` has SC_BATON_DESCRIPTORS places. They are the program's
-   to close, and close-on-exec. The library closes those that were not taken when SC_CORE_START is answered. */
+/* Gets the descriptors once, in the order in which they were given; `descriptors` has SC_BATON_DESCRIPTORS places. The
+   program must close them; they are close-on-exec. The library closes those that were not taken when SC_CORE_START is
+   answered. */
 int32_t sc_core_take_descriptors(sc_core core, int32_t *descriptors, size_t *count, sc_error *error);
-/* Takes the calls over: prepare the core before it, and send from SC_OK on. `calls` has SC_BATON_CALLS places, which get a handle each in
-   the order of the baton's calls; 0 for one that is not open any more. SC_ERR_GUARD_FAILED: the baton is over, or the core is superseded
-   or told to stop. Send nothing for the calls then. A core that has not applied its baton at sc_core_started has refused it; after
-   sc_core_failed the next epoch gets the baton. */
+/* Takes the calls over. Prepare the core before this call, and send nothing for the calls before it has returned SC_OK.
+   `calls` has SC_BATON_CALLS places, which get a handle each in the order of the baton's calls; 0 for a call that is
+   not open any more. SC_ERR_GUARD_FAILED: the baton is over, or the core is superseded or told to stop. Send nothing
+   for the calls then. A core that has not applied its baton at sc_core_started has refused it; after sc_core_failed the
+   next epoch gets the baton. */
 int32_t sc_core_apply_baton(sc_core core, sc_call *calls, sc_error *error);
 /* Says that the core cannot use the baton: the calls are over, and the former owner ends them. `reason` may be NULL. */
 int32_t sc_core_refuse_baton(sc_core core, const char *reason, sc_error *error);
-/* The core is quiet, or goes on: the answers to SC_CORE_REST and SC_CORE_RESUME. Answer each such event once, in their order. After
-   sc_core_failed the core is told to stop instead. */
+/* sc_core_rested answers SC_CORE_REST: the core is quiet. sc_core_resumed answers SC_CORE_RESUME: the core goes on.
+   Answer each such event once, in their order. After sc_core_failed the core is told to stop instead. */
 int32_t sc_core_rested(sc_core core, sc_error *error);
 int32_t sc_core_resumed(sc_core core, sc_error *error);
 /* Stores a message. Acknowledge it to its server only after SC_OK. `duplicate` is 1 if it was stored before; it may be NULL.
@@ -545,23 +550,23 @@ int32_t sc_core_resumed(sc_core core, sc_error *error);
    is superseded. */
 int32_t sc_core_deliver(sc_core core, const sc_message *message, int32_t *duplicate, sc_error *error);
 
-/* What an update or a withdrawal did (contract C22). */
+/* The outcome of an update or a withdrawal (contract C22). */
 enum {
-    /* The message waited: from now on participants get what the change says. */
+    /* The message waited. Participants that ask from now on get the result of the change. */
     SC_UPDATE_CHANGED = 1,
-    /* The same, and a participant has it in hand and may have shown the former content. */
+    /* As SC_UPDATE_CHANGED, but a participant had the message in hand and may have shown the former content. */
     SC_UPDATE_CHANGED_IN_HAND = 2,
-    /* It was acknowledged before, or had nothing to show: nothing was changed. */
+    /* The message was acknowledged before, or had nothing to show: nothing was changed. */
     SC_UPDATE_OVER = 3,
-    /* There is none of this identity: nothing was changed. */
+    /* There is no message of this identity: nothing was changed. */
     SC_UPDATE_ABSENT = 4
 };
 
 /* Replaces the content of a message that waits to be acknowledged; `call_id` and `sequence` are exactly those with which it was
    delivered. `change` may be NULL. Errors are those of sc_core_deliver. */
 int32_t sc_core_update(sc_core core, const sc_message *message, int32_t *change, sc_error *error);
-/* Takes back a message that waits to be acknowledged: a wait for it ends with nothing to show. `sequence` may be NULL for a
-   message without one, and `change` too. */
+/* Withdraws a message that waits to be acknowledged: a wait for it ends with nothing to show. `sequence` may be NULL
+   for a message without one, and `change` may be NULL. */
 int32_t sc_core_withdraw(sc_core core, const char *call_id, const char *sequence, int32_t *change, sc_error *error);
 /* Puts a sentence about something that the core had to set aside on the timeline. */
 int32_t sc_core_report(sc_core core, const char *problem, sc_error *error);
@@ -576,9 +581,9 @@ int32_t sc_core_group(sc_core core, sc_group *group, sc_error *error);
 /* The inbox, for every process of the group. Reading takes no message. */
 
 enum {
-    /* Not there, as yet or since it has expired. */
+    /* There is no message of the identity, or it has expired. */
     SC_MESSAGE_ABSENT = 0,
-    /* It waits, and the first participant that asks takes it. */
+    /* The message waits, and the first participant that asks takes it. */
     SC_MESSAGE_STORED = 1,
     /* It is in the hand of a participant that has not acknowledged it. */
     SC_MESSAGE_TAKEN = 2,
@@ -589,7 +594,7 @@ enum {
 };
 
 typedef struct {
-    size_t size; /* what this library has of the structure */
+    size_t size; /* the bytes of the structure in this library */
     const sc_message *message;
     uint64_t stored_at; /* the revision at which it was first stored */
     uint64_t taken_by;  /* the session that has it in hand; 0 for none */
@@ -598,7 +603,7 @@ typedef struct {
 } sc_listed_message;
 
 typedef struct {
-    size_t size; /* what this library has of the structure */
+    size_t size; /* the bytes of the structure in this library */
     size_t count;
     const sc_listed_message *const *messages;
     uint64_t next; /* `after` of the next page; 0 if this is the last one */
@@ -609,8 +614,9 @@ typedef struct {
    left out. The page belongs to the library until sc_inbox_page_free, which sets the pointer to NULL. */
 int32_t sc_inbox(sc_group group, uint64_t after, size_t limit, const sc_inbox_page **page, sc_error *error);
 void sc_inbox_page_free(const sc_inbox_page **page);
-/* Gets the state of an identity: of the messages that match it, that of the oldest that can be taken, else of one in hand, else
-   what is remembered. `sequence` is NULL for any. `taken_by` is the session with SC_MESSAGE_TAKEN, else 0; it may be NULL. */
+/* Gets the state of an identity. Of the messages that match, it is the state of the oldest one that can be taken, else
+   of one in hand. Without a message, it says whether the identity was acknowledged or had nothing to show. `sequence`
+   is NULL for any sequence. `taken_by` is the session with SC_MESSAGE_TAKEN, else 0; it may be NULL. */
 int32_t sc_inbox_state(
     sc_group group, const char *call_id, const char *sequence, int32_t *state, uint64_t *taken_by, sc_error *error);
 
@@ -656,8 +662,8 @@ typedef struct {
     const char *name;
     sc_process process; /* with the pid 0 if it is not known */
     int64_t since;
-    int32_t takes_over; /* 1 if another Main has to let go too */
-    int32_t insists;    /* 1 if the owner's activities do not hold it up */
+    int32_t takes_over; /* 1 if another Main must hand over too */
+    int32_t insists;    /* 1 if it does not wait for the owner's activities */
 } sc_asked;
 
 /* Work of the owner that a hand-over waits for (contract C17). */
@@ -667,7 +673,7 @@ typedef struct {
     const char *id;
     int64_t begun;
     int64_t expected_end; /* -1 if it is not known */
-    int64_t latest_end;   /* from then on it keeps nothing */
+    int64_t latest_end;   /* from then on it delays no hand-over */
 } sc_activity_info;
 
 /* A Main that rests: the owner is the holder, which owns for it under the epoch of its core (contract C26). */
@@ -686,7 +692,7 @@ typedef struct {
     /* The sessions of the group, the oldest first. */
     const sc_session_info *const *sessions;
     size_t session_count;
-    /* The rest stands at this revision. */
+    /* The revision of all fields from here to `rest`. */
     uint64_t revision;
     const sc_owner *owner; /* NULL for none */
     const sc_asked *asked; /* NULL for none */
@@ -706,12 +712,12 @@ typedef struct {
     uint64_t main_push_count;
 } sc_group_status;
 
-/* Gets the state of a group. It belongs to the library until sc_status_free, which sets the pointer to NULL. A dead owner is not
-   believed where the backend can tell. */
+/* Gets the state of a group. It belongs to the library until sc_status_free, which sets the pointer to NULL. If the
+   backend can detect dead processes, a dead owner is not reported. */
 int32_t sc_status(sc_group group, const sc_group_status **status, sc_error *error);
 void sc_status_free(const sc_group_status **status);
 
-/* One thing that happened to the ownership of the core (contract C15). */
+/* An event in the history of the ownership of the core (contract C15). */
 typedef struct {
     size_t size;
     uint64_t revision;
@@ -742,9 +748,9 @@ typedef struct {
     uint64_t damaged_count;   /* how many entries of the timeline cannot be read or are not the participant's own */
 } sc_timeline_page;
 
-/* Gets a page of the timeline, the oldest entries first: of those after the revision `after`, 0 for the first page, `limit`, which is
-   1 or more, and the rest of the last one's commit. The page belongs to the library until sc_timeline_page_free, which sets the
-   pointer to NULL. */
+/* Gets a page of the timeline, the oldest entries first. It has the entries after the revision `after`, which is 0 for
+   the first page: `limit` of them, at least 1, and those that share the commit of the last one. The page belongs to the
+   library until sc_timeline_page_free, which sets the pointer to NULL. */
 int32_t sc_timeline(sc_group group, uint64_t after, size_t limit, const sc_timeline_page **page, sc_error *error);
 void sc_timeline_page_free(const sc_timeline_page **page);
 
@@ -800,9 +806,10 @@ void sc_call_list_free(sc_call_list *list);
 /* Watches that list. sc_calls_next gets it once at the beginning, then after each change. Free it with sc_call_list_free. */
 int32_t sc_calls_watch(sc_group group, sc_call_changes *changes, sc_error *error);
 int32_t sc_calls_next(sc_call_changes changes, int64_t timeout, sc_call_list *list, sc_error *error);
-/* Sends a command to the holder of an open call, and returns when the holder has carried it out. SC_ERR_TIMEOUT: the holder
-   has not taken it, and never will. SC_ERR_OUTCOME_UNKNOWN: the holder has taken it and has not answered, or the group
-   has not. SC_ERR_REFUSED: by the holder, with its reason. SC_ERR_NOT_FOUND: no such call is open. */
+/* Sends a command to the holder of an open call, and returns when the holder has carried it out. SC_ERR_TIMEOUT: the
+   holder has not taken it, and never will. SC_ERR_OUTCOME_UNKNOWN: the holder has taken it and has not answered, or the
+   group has not answered. SC_ERR_REFUSED: the holder has refused it, with its reason. SC_ERR_NOT_FOUND: no such call is
+   open. */
 int32_t sc_call_command(sc_group group, const char *call_id, int32_t command, int64_t timeout, sc_error *error);
 /* Removes an ended call from the list. `acknowledged` is 0 if there was none; it may be NULL. */
 int32_t sc_call_acknowledge(sc_group group, const char *call_id, int32_t *acknowledged, sc_error *error);
@@ -812,22 +819,22 @@ int32_t sc_call_acknowledge(sc_group group, const char *call_id, int32_t *acknow
 /* Begins a call. Reads `id`, `from`, `to`, `account`, `direction`, `media` and `state` of the description. */
 int32_t sc_call_begin(sc_core core, const sc_call_info *description, sc_call *call, sc_error *error);
 int32_t sc_call_change(sc_call call, int32_t state, sc_error *error);
-/* Says what media the call has from now on: SC_AUDIO and SC_VIDEO, or 0 for none, as while it is held. */
+/* Sets the media of the call: SC_AUDIO and SC_VIDEO, or 0 for none, for example while it is held. */
 int32_t sc_call_change_media(sc_call call, int32_t media, sc_error *error);
 /* What the next core needs of a baton in order to continue a call. */
 enum { SC_NEEDS_BYTES = 1, SC_NEEDS_DESCRIPTORS = 2 };
 
-/* Says that the call moves with a baton of a kind from now on (contract C25), or with NULL that it cannot, as when it is begun. `needs` is
-   SC_NEEDS_DESCRIPTORS or, for a call that also moves to another machine, SC_NEEDS_BYTES. SC_ERR_GUARD_FAILED: the call is over, or a
-   Main has asked that takes it. */
+/* Says that the call can move with a baton of a kind from now on (contract C25). NULL says that it cannot, as at its
+   beginning. `needs` is SC_NEEDS_DESCRIPTORS or, for a call that also moves to another machine, SC_NEEDS_BYTES.
+   SC_ERR_GUARD_FAILED: the call is over, or a Main that takes the baton has asked for the core. */
 int32_t sc_call_set_moves(sc_call call, const char *kind, int32_t needs, sc_error *error);
 /* Ends the call and closes its handle. `text` is for SC_END_FAILED; NULL is empty. After sc_close alone the call goes on, and
    is lost when the ownership ends. */
 int32_t sc_call_end(sc_call call, int32_t reason, const char *text, sc_error *error);
-/* Takes a command for the call. Waits for one for at most `timeout` ms. Returns SC_ENDED when the call or the ownership has
-   ended. After an error of the store call again: it is tried again a second later. SC_ERR_CLOSED, SC_ERR_SESSION_ENDED and
-   SC_ERR_GUARD_FAILED, of a core that is superseded, are the last ones. The first use of this call, or of sc_descriptor, begins to take commands: the program must answer
-   each from then on. */
+/* Takes a command for the call. Waits for one for at most `timeout` ms. Returns SC_ENDED when the call or the ownership
+   has ended. After an error of the store call again: the library tries again a second later. Nothing follows
+   SC_ERR_CLOSED, SC_ERR_SESSION_ENDED and SC_ERR_GUARD_FAILED, which says that the core is superseded. The first use of
+   this call, or of sc_descriptor, begins to take commands: the program must answer each from then on. */
 int32_t sc_call_next_command(sc_call call, int64_t timeout, sc_command *command, int32_t *kind, sc_error *error);
 /* Says that the command was carried out, or that it is not. Each closes the handle of the command. */
 int32_t sc_command_accept(sc_command command, sc_error *error);

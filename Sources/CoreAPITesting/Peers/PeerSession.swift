@@ -4,44 +4,65 @@ internal import Glibc
 internal import Synchronization
 internal import Wormholes
 
-/// The commands of a second process.
+/// Executes the text commands of a second process, and returns the answer to each; empty if none is named here.
 ///
-/// - `open <address>`: joins the group; answers with the session's id
-/// - `wakeUp`: answers how it is woken
-/// - `sync`: looks by itself
-/// - `storm`: is interrupted by a signal every millisecond from now on; `stormed` answers how often it was
-/// - `alternate <name> <name> <count>`: posts two names in turn, each as often as that
-/// - `watchCycles <count>`: opens and ends watches
-/// - `another <directory>`: joins one more group, which commands mean from now on; what is observed adds up
-/// - `close`: leaves it
-/// - `put <key> <text>`, `get <key>`, `delete <key>`, `hold <key> <text>` (lives with the session)
+/// Groups and sessions:
+///
+/// - `open <address>`: joins the group; answers the session's id
+/// - `another <address>`: joins one more group. The following commands apply to that one; the former stays open, and
+///   its observations go on counting.
+/// - `close`: closes the handle
+/// - `wakeUp`: answers how the process learns of commits: `direct`, `fileEvents`, `sharedMemory`, or `looking` for
+///   polling
+/// - `sync`: calls ``SharedStore/sync()``
+/// - `settled <revision>`: waits until the commits up to the revision are durable
+/// - `sessions`: answers the ids of the sessions
+///
+/// Entries:
+///
+/// - `put <key> <text>`, `get <key>`, `delete <key>`; `hold <key> <text>` puts an entry that lives with the session
 /// - `create <key> <text>`: puts a key that must be absent; `fillOne <key> <bytes>`: puts a value of a size
-/// - `puts <prefix> <count>`: puts distinct keys `<prefix>0`...; answers with the last revision
-/// - `increment <key> <count>`: adds to a number, each time by compare-and-set; answers with the count
+/// - `puts <prefix> <count>`: puts the keys `<prefix>0`, `<prefix>1` and so on; answers the last revision
+/// - `increment <key> <count>`: adds 1 to a number as often, each time by compare-and-set
 /// - `announce <key> <text> <name> <state>`: puts and posts in one transaction
 /// - `pair <prefix> <number> <bytes>`: writes a ``NumberedPair``
-/// - `post <name> <state>`, `posts <name> <count>`
-/// - `fill <prefix> <count> <bytes>`: puts values of a size
-/// - `observe <name>`: begins to count what is delivered; `seen` answers with the count and the last state; `forget <count>`
-///   ends the first of these observations
-/// - `watch <prefix>`: begins to collect; `watched <revision>` waits for it and answers with the number of change sets,
-///   the number of lagged events and the last revision
-/// - `await <key>`: waits until the key is there, through a watch
-/// - `fillUp <bytes>`: puts values of a size until there is no space; answers with the code of the refusal and the
+/// - `fill <prefix> <count> <bytes>`: puts as many values of a size
+/// - `fillUp <bytes>`: puts values of a size until the store refuses one; answers the code of the refusal and the
 ///   number of values
-/// - `takeOvers <key> <count>`: takes what lives with a session over and gives it back, again and again
-/// - `clear <prefix>`: deletes what the prefix selects
-/// - `sessions`: answers with the ids of the participants
-/// - `child`: leaves a child behind that holds every descriptor; answers with its process id
-/// - `play <role> <name> <server> <settings> <address>`: joins a group as a Main or an Executor; `participant <command>`
-///   tells it what to do (``TestParticipantSession``)
-/// - `burst <first> <count> <server> <settings> <address>`: many Executors begin to wait; `crowdDone` answers what they
-///   heard
-/// - `produce <sender> <count>`: sends parcels to the queue; `consume` takes them and writes down each, until the
+/// - `takeOvers <key> <count>`: as often replaces the entry by one of this session, and deletes that
+/// - `clear <prefix>`: deletes the entries that the prefix selects
+///
+/// Watches and notifications:
+///
+/// - `watch <prefix>`: begins to count events; `watched <revision>` waits for the revision, and answers the number of
+///   change sets, of lagged events and of events in the wrong order, and the last revision
+/// - `watchCycles <count>`: opens and ends as many watches
+/// - `await <key>`: waits until the key exists, by a watch
+/// - `post <name> <state>`; `posts <name> <count>`; `alternate <name> <name> <count>` posts the two names in turn, each
+///   as often
+/// - `observe <name>`: begins to count posts; `seen` answers their number and the last state; `forget <count>` ends as
+///   many observations, the first ones
+///
+/// Mailboxes:
+///
+/// - `produce <sender> <count>`: sends parcels to the queue; `consume` takes parcels and records each, until the
 ///   process ends
-/// - `readParcel`: the last parcel; `listenParcels` begins to hear of parcels, `heardParcels` answers with them
-/// - `arm <place>:<action>`: where the process stops or dies next
-/// - anything else: what the program itself knows
+/// - `readParcel`: answers the last parcel; `listenParcels` begins to record parcels, and `heardParcels` answers them
+///
+/// Participants:
+///
+/// - `play <role> <name> <server> <settings> <address>`: joins a group as a participant; `player <command>` passes a
+///   command to it (``TestParticipantSession``)
+/// - `crowd <first> <count> <server> <settings> <address>`: starts an ``ExecutorBurst``; `crowdDone` waits for its end
+///   and answers the counts
+///
+/// Faults:
+///
+/// - `arm <place>:<action>`: arms a fail point
+/// - `storm`: interrupts the process by a signal every millisecond from now on; `stormed` answers the number of signals
+/// - `child`: forks a child that inherits every descriptor and lives until it is killed; answers its process id
+///
+/// The program gets every other command.
 final class PeerSession: Sendable {
     private struct State {
         var group: (any SharedGroup)?

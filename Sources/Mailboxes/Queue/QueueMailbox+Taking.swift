@@ -68,13 +68,13 @@ extension QueueMailbox {
 
     /// Tries to take a message as it was read; returns nil if something has changed.
     ///
+    /// A take with a lost answer may have succeeded, and would keep the message from all consumers. So this searches
+    /// for the take by its nonce. If that search fails too, a task continues the search and gives the take back when it
+    /// finds it.
+    ///
     /// - Parameters:
     ///   - condition: A further condition; its failure is thrown.
-    ///   - key: What is deleted in the same commit.
-    ///
-    /// A take with a lost answer may have succeeded, and would keep the message from all consumers. So this searches
-    /// for it by its nonce. If that search fails too, a task continues the search and gives the take back when it finds
-    /// it.
+    ///   - key: A key to delete in the same commit.
     package func take(
         _ message: Entry, of item: ItemName, requiring condition: Transaction.Guard? = nil, deleting key: Key? = nil
     ) async throws(SharedCoreError) -> QueueDelivery? {

@@ -3,24 +3,24 @@ internal import Synchronization
 
 /// The registry of injected faults: places in product code, and system calls, at which a test stops or ends the process
 /// or makes the call fail. Compiled in debug builds only. The environment or ``arm(_:)`` activates them, and
-/// ``strikeCount(of:)`` counts how often one has acted:
+/// ``strikeCount(of:)`` counts how often one has acted. A setting is `PLACE:ACTION`, and commas separate several:
 ///
-///     SHAREDCORE_FAIL_POINT=commit.beforePublish:stop       stops the process there, as SIGSTOP does
+///     SHAREDCORE_FAIL_POINT=commit.beforePublish:stop       stops the process at the place, as SIGSTOP does
 ///     SHAREDCORE_FAIL_POINT=roll.afterSeal:kill             kills it, as SIGKILL does
-///     SHAREDCORE_FAIL_POINT=session.afterLock:exit=3        ends it with a status
-///     SHAREDCORE_FAIL_POINT=commit.afterLock:kill@5         at the fifth time only
-///     SHAREDCORE_FAIL_POINT=commit.afterCatchUp:wait=300*   takes 300 ms there, each time
-///     SHAREDCORE_FAIL_POINT=durability.sync:fail            as if the system refused what follows
-///     SHAREDCORE_FAIL_POINT=start.beforeExec:fail           a child stops before it becomes its program
-///     SHAREDCORE_FAIL_POINT=close_range:fail                a child does without that call
-///     SHAREDCORE_FAIL_POINT=fdatasync/journal-:fail=28*10   ten such calls on such paths fail with this error number;
-///     EIO without one, and all calls with a star alone
-///     SHAREDCORE_FAIL_POINT=pwrite.short/journal-:fail@3    the third such call writes half of its bytes; also
-///     pread.short
-///     SHAREDCORE_FAIL_POINT=roll.afterSeal:stop,roll.afterPlace:kill     several, each of them once
+///     SHAREDCORE_FAIL_POINT=session.afterLock:exit=3        ends it with status 3
+///     SHAREDCORE_FAIL_POINT=commit.afterCatchUp:wait=300    waits 300 ms
+///     SHAREDCORE_FAIL_POINT=durability.sync:fail            makes the step that follows fail, with EIO
+///     SHAREDCORE_FAIL_POINT=fdatasync:fail=28               makes the system call fail, with error number 28
+///     SHAREDCORE_FAIL_POINT=fdatasync/journal-:fail         the same, only for paths that contain `journal-`
+///     SHAREDCORE_FAIL_POINT=pwrite.short/journal-:fail      writes half of the bytes; `pread.short` reads half
+///     SHAREDCORE_FAIL_POINT=start.beforeExec:fail           stops a child before it becomes its program
+///     SHAREDCORE_FAIL_POINT=close_range:fail                makes a child do without `close_range`
 ///
-/// A system call is made to fail in `Platform`, under its own name, wherever the product makes it. A named place exists
-/// only where no failing call leads: between two steps, or where a protection is switched off.
+/// Each setting acts once, at the first pass. `@5` at its end makes it act at the fifth pass, `*10` ten times from then
+/// on, and `*` at each pass.
+///
+/// If a system call of the product can fail, `Platform` makes it fail, under the name of the call. Named places exist
+/// only for other faults: between two steps, or to switch off a protection.
 package enum FailPoint {
     /// Returns the path that each strike of a place checks, so that a trace of the process's system calls shows the
     /// strike. The file does not exist.

@@ -74,12 +74,13 @@ package final class ProcessHandle: Sendable {
         Poll.wait(for: [descriptor], timeout: .zero)[0]
     }
 
-    /// Reads the process's output from a stream, until it closes that or ends. Blocks until then.
+    /// Reads the process's output from a stream. Blocks until the stream is closed, the process has ended, or the
+    /// deadline has passed.
     ///
     /// - Parameters:
     ///   - stream: The end to read from. Another process may still have the other end after this process has ended.
     ///   - count: The number of bytes that are kept, from the beginning.
-    /// - Returns: Nil if neither has happened by the deadline.
+    /// - Returns: The bytes; nil at the deadline.
     package func output(
         _ stream: OpenFile, keeping count: Int, until deadline: ContinuousClock.Instant
     ) -> [UInt8]? {

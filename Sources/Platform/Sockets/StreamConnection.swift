@@ -25,7 +25,7 @@ package final class StreamConnection: Sendable {
     }
 
     /// Connects to the program that listens at a port of the loopback interface. Does not wait until the connection
-    /// exists: one that cannot be made ends.
+    /// exists. If it cannot be made, the new object behaves as one whose connection has ended.
     package init(toLoopbackPort port: UInt16) throws(SystemCallError) {
         descriptor = try SystemCall.negated("connect", at: "127.0.0.1:\(port)") { clinux_connect_on_loopback(port) }
     }

@@ -26,8 +26,8 @@
             writer.word(instant.nanoseconds)
         }
 
-        /// Returns the same time by the local clock. A time of another machine's clock cannot be converted: then the
-        /// result is the present time, at which it is received, and so never early.
+        /// Returns the same time by the local clock. A time of another machine's clock cannot be converted. The present
+        /// time, at which the record was received, takes its place: an entry then expires late, never early.
         func local(to clock: any TimeSource) -> BootInstant {
             isLocal(to: clock) ? instant : clock.now()
         }

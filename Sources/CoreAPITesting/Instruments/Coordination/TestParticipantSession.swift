@@ -5,33 +5,54 @@ internal import Synchronization
 
 /// A participant of a group that executes text commands, in the process of the case or in another one.
 ///
-/// - `start`, `takeOver`, `startInsisting`, `takeOverInsisting`: a Main begins to; `started` waits and answers `owns <epoch>` or
-///   `failed <code>`
-/// - `rest`: lets a Main rest; answers `rests` or `failed <code>`; `resume` ends that; `asleep` answers whether it rests
-/// - `hold`: a holder begins; `holding` answers whether a Main rests there; `wake`: it wakes that Main
-/// - `woken`: answers what the last core here was told of its rests
-/// - `ask <number> <call-id> <milliseconds> [<sequence>]`, `insist ...`: an Executor begins to wait; `answer <number>` waits and
-///   answers `message <source> <text>`, `invitation <source> <from> <subject> <address>`,
-///   `tooLarge <source> <from> <to>`, `open <source> <all that it carries>`, `nothing <source>` or `failed <code>`
-/// - `acknowledge <number>`: answers whether the message was still its own; `giveBack <number>`
-/// - `write <key> <text>`: writes as the last core here does; answers `written` or the code of the refusal
-/// - `enter <milliseconds>`: enters a critical section as the last core here; answers as `write`
-/// - `begin <milliseconds> <id>`: begins an activity with this bound as the last core here; `end <id>` ends it; answer
-///   as `write`
-/// - `update <call-id> <text>`, `withdraw <call-id>`: changes a message as the last core here; `shown <call-id>`: a Main
-///   acknowledges it; answer what became of it, or as `write`
-/// - `call <id> <state>`: begins a call as the last core here; `callIs <id> <state>` changes or ends it; answer as `write`
-/// - `moving <id> <state> [bytes]`: as `call`, for one that moves with a baton, or with its bytes alone; `batons` answers what has become of batons here
-/// - `calls`: answers the calls as this participant reads them, each as `<id>=<state>`
-/// - `acknowledgeCall <id>`: answers whether an ended call was there
-/// - `obey <id> accept|refuse|nothing`: begins to take the commands for a call here; `obeyed <id>` answers what was taken
-/// - `send <number> <command> <id> <milliseconds>`: begins to send a command; `sent <number>` waits, and answers `done` or `failed <code>`
-/// - `stopped`: answers the reason for which the last core here was stopped, or `none`
-/// - `push`: a Main waits for the oldest push that it can take, and answers its call-id; `handled` acknowledges it, and answers
-///   whether it was still its own
-/// - `finish`: waits until nothing is run here; `leave`: ends the participation; `close`: and the handle with it
-/// - `ended`: waits for a Main's end; answers with it
-/// - `epoch`, `coreStarts`, `session`
+/// A command that acts “as the core” uses the context of the last core that this participant has started. It answers
+/// `written`, or the code of the store's refusal.
+///
+/// A Main:
+///
+/// - `start`, `takeOver`, `startInsisting`, `takeOverInsisting`: begins to start; `started` waits for the result, and
+///   answers `owns <epoch>` or `failed <code>`
+/// - `rest`: answers `rests` or `failed <code>`; `resume` ends the rest; `asleep` answers whether the Main rests
+/// - `shown <call-id>`: acknowledges a message; answers whether it waited to be acknowledged
+/// - `push`: waits for a push and answers its call-id; `handled` acknowledges it, and answers whether it was still this
+///   Main's
+/// - `ended`: waits for the end of the Main, and answers the reason
+///
+/// An Executor:
+///
+/// - `ask <number> <call-id> <milliseconds> [<sequence>]`, `insist ...`: begins to wait for a message
+/// - `answer <number>`: waits for the result, and answers `message <source> <from> <to> <text>`, `invitation <source>
+///   <from> <subject> <address>`, `tooLarge <source> <from> <to>`, `open <source> <lines of the content>`, `call
+///   <source> <id> <state>`, `nothing <source>` or `failed <code>`
+/// - `acknowledge <number>`: answers whether the message was still this Executor's; `giveBack <number>`
+/// - `finish`: waits until no call waits here and no core runs
+///
+/// A holder:
+///
+/// - `hold`: begins; `holding` answers whether a Main rests here; `wake` wakes that Main
+///
+/// The core:
+///
+/// - `write <key> <text>`: puts an entry as the core
+/// - `enter <milliseconds>`: enters a critical section as the core
+/// - `begin <milliseconds> <id>`: begins an activity with this bound as the core; `end <id>` ends it
+/// - `update <call-id> <text>`, `withdraw <call-id>`: changes a message as the core; answers the ``MessageChange`` or
+///   the code
+/// - `call <id> <state>`: begins a call as the core; `moving <id> <state> [bytes]` begins one that can move with a
+///   baton, or with the bytes of a baton alone
+/// - `callIs <id> <state>`: changes or ends a call; `callHas <id> <media> [<state>]` changes its media
+/// - `obey <id> accept|refuse|nothing`: begins to take the commands for a call; `obeyed <id>` answers the taken ones
+/// - `batons`: answers the outcomes of the batons that cores have given here
+/// - `woken`: answers the rests and wakes of the last core; `stopped` answers why the last core was stopped, or `none`
+///
+/// Every participant:
+///
+/// - `calls`: answers the calls of the group, each as `<id>=<state>`; `acknowledgeCall <id>` answers whether there was
+///   an ended one
+/// - `send <number> <command> <id> <milliseconds>`: begins to send a command for a call; `sent <number>` waits, and
+///   answers `done` or `failed <code>`
+/// - `leave`: ends the participation; `close` also closes the handle
+/// - `epoch`, `coreStarts`, `session`: answer the value
 final class TestParticipantSession: Sendable {
     private enum Participant {
         case main(MainParticipant)
