@@ -14,8 +14,7 @@ public protocol CrossProcessNotifier: Sendable {
     @discardableResult
     func post(_ name: NotificationName, state: UInt64?) async throws(SharedCoreError) -> Revision
 
-    /// Begins to deliver the posts of `name`. Returns armed: a post that begins after this call has returned is
-    /// delivered.
+    /// Begins to deliver the posts of `name`. Each post that begins after this call has returned is delivered.
     func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation
 
     /// Returns the state under `name` now.

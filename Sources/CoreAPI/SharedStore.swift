@@ -58,8 +58,8 @@ public protocol SharedStore: Sendable {
 
     /// Begins to deliver the changes of every key that any of the prefixes selects.
     ///
-    /// Returns armed: a commit that begins after this call has returned is delivered. Changes arrive in the order of
-    /// commits, each once, a transaction whole.
+    /// Each commit that begins after this call has returned is delivered. Changes arrive in the order of commits, each
+    /// once, a transaction whole.
     func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch
 
     /// Waits until this handle's watches and observations can deliver every commit that any participant made before the

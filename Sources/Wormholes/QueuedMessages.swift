@@ -80,10 +80,10 @@ public struct QueuedMessage<Message: Sendable>: Sendable {
     /// The name of the message in its queue.
     public var item: ItemName { delivery.item }
 
-    /// The commit that stored it.
+    /// The revision of the commit that stored the message.
     public var revision: Revision { delivery.sentAt }
 
-    /// The session that sent it.
+    /// The session that sent the message.
     public var origin: SessionID { delivery.sender }
 
     /// Acknowledges the message: it is removed, and is never delivered again. Acknowledging twice does no harm.
@@ -92,9 +92,9 @@ public struct QueuedMessage<Message: Sendable>: Sendable {
         try await inStore { () async throws(SharedCoreError) in try await mailbox.acknowledge(delivery) }
     }
 
-    /// Adds the acknowledgement to the transaction that executes the message's request, so that both take effect or
-    /// neither: then it is executed once, even if processes are killed. The transaction fails if the take no longer
-    /// exists.
+    /// Adds the acknowledgement to the transaction that stores the result of the message, so that both take effect or
+    /// neither: then the message takes effect once, even if processes are killed. The commit fails if this consumer no
+    /// longer holds the message.
     public func addAcknowledgement(to transaction: inout Transaction) throws(WormholeError) {
         do throws(SharedCoreError) {
             try mailbox.addAcknowledgement(of: delivery, to: &transaction)
@@ -103,7 +103,7 @@ public struct QueuedMessage<Message: Sendable>: Sendable {
         }
     }
 
-    /// Puts it back in its place, before newer ones, for any consumer to take.
+    /// Puts the message back in its place, before newer ones, for any consumer to take.
     public func giveBack() async throws(WormholeError) {
         try await inStore { () async throws(SharedCoreError) in try await mailbox.giveBack(delivery) }
     }

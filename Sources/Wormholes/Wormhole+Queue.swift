@@ -44,10 +44,11 @@ extension Wormhole {
         }
     }
 
-    /// Starts taking messages, and waits if there is none. Several consumers share the messages of a queue, each is
-    /// acknowledged once, and a message taken by a consumer with an ended session goes to another.
+    /// Returns a sequence that takes the messages of a queue, and waits while there is none. Several consumers share
+    /// the messages of a queue, each message is acknowledged once, and a message taken by a consumer with an ended
+    /// session goes to another.
     ///
-    /// Returns armed: a message sent after this has returned wakes a waiting consumer.
+    /// A message that is sent after this call has returned wakes a waiting consumer.
     public func consume<Message>(
         _ id: QueueID<Message>
     ) async throws(WormholeError) -> QueuedMessages<Message> {

@@ -59,8 +59,8 @@ extension Inbox {
         }
     }
 
-    /// Starts taking every message, the oldest first, and waits if there is none: for a Main, which shows all messages
-    /// that its group has received, also those of an earlier owner.
+    /// Returns a sequence that takes every message, the oldest first, and waits while there is none. It is for a Main,
+    /// which shows all messages that its group has received, also those of an earlier owner.
     ///
     /// ```swift
     /// for try await taken in try await inbox.deliveries() {
@@ -69,7 +69,7 @@ extension Inbox {
     /// }
     /// ```
     ///
-    /// Returns armed: a message that is stored after this call has returned wakes the waiting consumer.
+    /// A message that is stored after this call has returned wakes a waiting consumer.
     ///
     /// Source: contract C10.
     public func deliveries() async throws(SharedCoreError) -> InboxDeliveries {

@@ -45,7 +45,7 @@ public final class SharedNotificationCenter: Sendable {
         return NotificationCheck(of: name, on: notifier, since: try await notifier.state(of: name).count)
     }
 
-    /// Starts delivering the posts of `name`. Returns armed: a post that begins after this has returned is delivered.
+    /// Starts delivering the posts of `name`. Each post that begins after this call has returned is delivered.
     public func notifications(named name: NotificationName) async throws(SharedCoreError) -> Notifications {
         let notifier = notifier(of: name)
         let observation = try await notifier.observe(name)

@@ -90,9 +90,9 @@ public struct QueueMailbox: Sendable {
 }
 
 extension QueueMailbox {
-    /// Starts taking messages, and waits if there is none.
+    /// Returns a sequence that takes messages, and waits while there is none.
     ///
-    /// Returns armed: a message sent after this call has returned wakes a waiting consumer.
+    /// A message that is sent after this call has returned wakes a waiting consumer.
     public func deliveries() async throws(SharedCoreError) -> QueueDeliveries {
         QueueDeliveries(of: self, watch: try await watch(from: .snapshot))
     }

@@ -120,15 +120,15 @@ package enum OwnProcess {
         setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
     }
 
-    /// Returns the arguments of this process as bytes, without the program's name. Swift's `CommandLine.arguments`
-    /// replaces bytes that are not UTF-8, so that two arguments become one.
+    /// The arguments of this process as bytes, without the program's name. Swift's `CommandLine.arguments` replaces
+    /// bytes that are not UTF-8, so that two different arguments could become equal.
     package static var arguments: [[UInt8]] {
         (1..<max(1, Int(CommandLine.argc))).compactMap { index in
             CommandLine.unsafeArgv[index].map { [UInt8](cString: $0) }
         }
     }
 
-    /// Returns the variables of the environment as bytes. Entries without a `=` are omitted.
+    /// The variables of the environment as bytes. Entries without a `=` are omitted.
     package static var environment: [(name: [UInt8], value: [UInt8])] {
         var variables: [(name: [UInt8], value: [UInt8])] = []
         var entry = environ

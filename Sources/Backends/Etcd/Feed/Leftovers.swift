@@ -11,7 +11,7 @@
             var isEnded = false
         }
 
-        /// How many one opening removes.
+        /// The number of creation keys that one opening removes at most.
         private static let count = 256
 
         private let content: Mutex<Content>
@@ -20,8 +20,9 @@
             content = Mutex(Content(creations: creations.prefix(Self.count)))
         }
 
-        /// Starts removing them, once, unless their entries exist again or the group has another layout by then. No
-        /// call waits for that: the next participant that opens the group finds those that cannot be removed now.
+        /// Starts removing the creation keys, in one transaction that runs once. A key stays if its entry exists again,
+        /// and all stay if the group has another layout by then. No call waits for the removal; an error is dropped,
+        /// because the next participant that opens the group finds the keys that are left.
         func startRemoval(of keys: Keyspace, from cluster: Cluster, timeout: Duration) {
             content.withLock { content in
                 guard !content.isEnded, !content.creations.isEmpty else { return }

@@ -247,8 +247,8 @@ extension LocalGroup {
     private enum CompactionClaim {
         /// This process has locked the byte.
         case locked(Int)
-        /// All bytes stayed locked for that time, so their holders count as frozen. This process compacts without a
-        /// lock; the first process to seal the journal wins.
+        /// Each byte stayed locked for ``compactionTimeout``, so their holders count as frozen. This process compacts
+        /// without a lock; the first process to seal the journal wins.
         case unlocked
         /// Another process compacts, or has compacted.
         case refused

@@ -46,8 +46,8 @@ extension OwnershipMachine {
             offered = nil
             hasOffered = false
             guard wantsRest else { return .isAwake }
-            // Answer first: after an offer that is withdrawn and made again, a challenge would wait for its answer
-            // twice as long.
+            // Answer a challenge before an offer is made: the offer's commit would delay the answer, again for each
+            // offer that is withdrawn and repeated.
             if let directive = answer() { return .act(directive) }
             guard goal == .own, reasonNotToRest == nil else {
                 wantsRest = false

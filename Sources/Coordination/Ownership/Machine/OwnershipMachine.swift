@@ -164,8 +164,10 @@ package struct OwnershipMachine: Sendable {
     /// True if the participant wants to own and waits for another participant.
     package var isWaiting: Bool { holding == nil && goal.wantsOwnership }
 
-    /// The interval of reads without a wake-up. It is long for a Main that owns, possibly for weeks, and for a
-    /// participant that waits behind a Main, since each read wakes the process. All others end soon (contract C4, C13).
+    /// The interval of reads without a wake-up. It is short for a participant that waits, for an Executor that owns,
+    /// and for a Main that owns without a core. It is longer for a participant that waits for its turn behind a Main,
+    /// and longest for all others, because each of them may last for weeks and each read wakes the process (contract
+    /// C4, C13).
     private var lookInterval: Duration {
         if isWaiting, waitsItsTurn, view.owner?.record.role == .main, view.handover == nil { return rules.turnInterval }
         return isWaiting || (holding != nil && (!myself.isMain || core == nil))
