@@ -81,8 +81,8 @@ func batonKinds(_ pointer: UnsafePointer<UnsafePointer<CChar>?>?, _ count: Int) 
     }
 }
 
-/// Returns the baton of a core that is told to start; nil if there is none, and after the program has answered that
-/// event.
+/// Returns the core, and the baton that it was given when it was told to start. The baton is nil if there is none, and
+/// once the program has answered the event that told the core to start.
 private func received(_ core: UInt64) throws(Failure) -> (CoreObject, ReceivedBaton?) {
     let object = try Handles.find(core, as: CoreObject.self)
     return (object, object.context.baton)

@@ -163,9 +163,11 @@ extension LogOrder {
         }
     }
 
-    /// Waits for the ends of the processes of all sessions except those of this process.
+    /// Registers for the ends of the processes of all sessions except those of this process, and reports the sessions
+    /// whose processes have ended already.
     ///
-    /// - Returns: True if all processes are watched; false if the system has no descriptor left.
+    /// - Returns: True if all processes are watched; false if one cannot be, for example because the system has no
+    ///   descriptor left. The caller then tries again.
     private func awaitEnds(
         with waits: inout [SessionID: ProcessEnds.Wait], telling ends: AsyncStream<SessionID>.Continuation
     ) -> Bool {

@@ -232,8 +232,8 @@ package struct DemandPolicy: Sendable {
             policyIsDue = until
             return .own
         case .done:
-            // A call that has not read the inbox since then will find its answer there. If it does not, it adds its
-            // need again.
+            // Forget the needs, because all calls are served. A call of this process that has not seen its message yet
+            // finds it at its next read of the inbox; if it does not, it adds its need again.
             needs = [:]
             return .nothing(because: .allServed)
         case .spent:

@@ -18,7 +18,7 @@ final class BatonListener: Sendable {
     private let fileCount: Int
     private let answer: @Sendable ([UInt8], [OpenFile]) -> Reply?
 
-    /// Begins to listen.
+    /// Begins to listen on a new socket in the directory, with a thread of its own.
     ///
     /// - Parameters:
     ///   - fileCount: The maximum number of descriptors of a message; further ones are closed.

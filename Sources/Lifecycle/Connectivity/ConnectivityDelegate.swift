@@ -29,8 +29,8 @@ public enum ConnectivityActionResult: Hashable, Sendable {
     case preparation(BackgroundPreparation)
     /// The answer to ``ConnectivityAction/checkConnectivity``.
     case connection(ConnectionStatus)
-    /// The answer to ``ConnectivityAction/rest`` and ``ConnectivityAction/resume``. ``done`` in its place counts as
-    /// `resting` after a rest, and as `held` after a resume.
+    /// The answer to ``ConnectivityAction/rest`` and ``ConnectivityAction/resume``. The answer ``done`` to the former
+    /// counts as `resting`, and to the latter as `held`.
     case ownership(CoreOwnership)
 }
 

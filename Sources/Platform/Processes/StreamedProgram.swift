@@ -103,10 +103,10 @@ package final class StreamedProgram: Sendable {
         return Array(buffer[..<max(0, received)])
     }
 
-    /// Reads bytes of its standard error. Call it only after ``wait(for:or:timeout:)`` or ``waitingErrorByteCount`` has
-    /// reported some.
+    /// Reads bytes of the program's standard error. Call it only after ``wait(for:or:timeout:)`` or
+    /// ``waitingErrorByteCount`` has reported some.
     ///
-    /// - Returns: No bytes if it is closed.
+    /// - Returns: The bytes that were read; none if standard error is closed or cannot be read.
     package func receiveErrors(upTo count: Int) -> [UInt8] {
         (try? errors.readPart(upTo: count)) ?? []
     }

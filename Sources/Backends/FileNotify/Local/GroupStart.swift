@@ -175,8 +175,8 @@ struct GroupStart {
             records.incarnation + 1, of: records.state, after: records, as: max(highest + 1, number))
     }
 
-    /// Refuses to continue with less than the disk had. A loss of power takes nothing of that; damage does, and a copy
-    /// of only some of the files.
+    /// Refuses to continue with records that are fewer than those known to be on the disk. A loss of power loses none
+    /// of the latter. Damage does, and so does a copy of only some of the group's files.
     ///
     /// - Throws: `corrupt`.
     private func requireAllOnDisk(_ records: SurvivingRecords) throws(SharedCoreError) {
