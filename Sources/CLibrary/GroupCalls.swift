@@ -51,7 +51,8 @@ private func group(_ handle: UInt64) throws(Failure) -> any SharedStore {
 
 // MARK: - The library
 
-/// Works in a forked child: a `StaticString` needs nothing of Swift's runtime. ``sc_abi`` and ``sc_code_name`` are in C.
+/// This call works in a forked child too, because a `StaticString` needs nothing of Swift's runtime. ``sc_abi`` and
+/// ``sc_code_name`` are in C.
 @c @implementation public func sc_version() -> UnsafePointer<CChar>? {
     UnsafeRawPointer(PackageVersion.bytes.utf8Start).assumingMemoryBound(to: CChar.self)
 }

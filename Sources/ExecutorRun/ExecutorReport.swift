@@ -49,9 +49,9 @@ package struct ExecutorReport: Hashable, Sendable {
         message?.content.sender ?? call.map { call in call.direction == .incoming ? call.from : call.to }
     }
 
-    /// The report as one JSON line: `event callID from source coreStarts elapsedMs`, the other values of the message,
-    /// and `text`. The text, which may be long, comes last, except for a body: a reader that keeps only the beginning
-    /// of the line has all other values.
+    /// The report as one JSON line: `event callID from source coreStarts elapsedMs`, then `kind to` and the details
+    /// that the message has, and `text`. The text, which may be long, comes last, except for a body: a reader that
+    /// keeps only the beginning of the line has all other values.
     package var json: JSONObject {
         var object: JSONObject = [
             "event": .text(event.rawValue), "callID": .text(callID.text), "from": .optional(from),
@@ -74,8 +74,8 @@ package struct ExecutorReport: Hashable, Sendable {
 }
 
 extension JSONObject {
-    /// Adds the other values of a message: `kind to`, and those of `sequence account conversation timeMs contentType
-    /// fields` that it has.
+    /// Adds the values of a message beside its sender and its text: `kind to`, and those of `sequence account
+    /// conversation timeMs contentType fields` that it has.
     package mutating func append(detailsOf message: InboxMessage) {
         let content = message.content
         append("kind", .text(content.kind.name))

@@ -2,9 +2,10 @@ internal import CoreAPI
 internal import TestInstruments
 
 extension SimulatedGroup {
-    /// Returns when every process waits: for the time, for the test, or for the world outside. No time passes.
+    /// Returns when every process waits: for the clock, for the test, or for something outside of the simulation, such
+    /// as a socket. No time passes.
     ///
-    /// - Throws: `ConditionNotMet` when something runs on for longer than `TestTimeout.usual`.
+    /// - Throws: `ConditionNotMet` when something runs on for longer than `TestTimeout.usual`, in real time.
     public func runUntilIdle() async throws {
         try await thread.untilIdle()
     }

@@ -4,7 +4,8 @@ internal import Synchronization
 internal import TestInstruments
 
 /// The thread that runs all code of a simulated group's processes, one job after another. It knows when nothing runs
-/// any more: each suspended task then waits for the clock, for the test, or for the world outside.
+/// any more: each suspended task then waits for the clock, for the test, or for something outside of the simulation,
+/// such as a socket.
 final class SimulationThread: Sendable {
     private struct State {
         /// The number of jobs that were submitted and have not ended.

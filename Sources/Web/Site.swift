@@ -20,7 +20,7 @@ final class Site: Sendable {
     private static let unsentByteCount = WebAnswer.documentByteCount + 4096
     private static let pageCount = 200
 
-    /// Makes a site with an access of its own.
+    /// Starts to serve the page at a listener, to the browser that gets the token of its ``access``.
     ///
     /// - Parameter allowsActions: Whether the page may do more than read.
     init(of reports: GroupReports, at listener: StreamListener, allowsActions: Bool) throws {
@@ -41,7 +41,7 @@ final class Site: Sendable {
         self.streams = streams
     }
 
-    /// Works until its task is cancelled.
+    /// Sends the changes of the group to the browsers until its task is cancelled.
     func run() async throws {
         try await streams.run(
             for: access, send: { [server] bytes, peer in server.send(bytes, to: peer) },

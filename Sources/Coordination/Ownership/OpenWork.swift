@@ -17,7 +17,7 @@ package struct OpenWork: Sendable {
 
     /// Reads the work of the owner from a snapshot of the records of ownership.
     ///
-    /// - Parameter snapshot: Of ``OwnershipKey/path``.
+    /// - Parameter snapshot: The entries under ``OwnershipKey/path``.
     init(_ snapshot: Snapshot) {
         var view = OwnershipView()
         // Applied at the latest instant, so that no beginning counts as one in the future: the reader has no clock of

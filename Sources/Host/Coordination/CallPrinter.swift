@@ -30,9 +30,9 @@ final class CallPrinter: Sendable {
         self.output = output
     }
 
-    /// Works until its task is cancelled or the handle has ended.
+    /// Prints each change of the calls until its task is cancelled or the group's handle has ended.
     ///
-    /// - Parameter stop: Called when it cannot print.
+    /// - Parameter stop: Called when printing has failed.
     func run(stop: @Sendable () async -> Void) async {
         do {
             for try await calls in try await Calls(group).changes() {

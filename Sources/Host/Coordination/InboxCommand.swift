@@ -87,7 +87,8 @@ extension ListedMessage {
             + "\(ValueText.oneLine(message.content.sender)): \(message.content.sentence)"
     }
 
-    /// `event callID from revision takenBy`, the other values of the message, `text`, and a body.
+    /// The message as a JSON line: `event callID from revision takenBy`, then `kind to` and the details that the
+    /// message has, `text`, and a body.
     fileprivate var json: JSONObject {
         var object: JSONObject = [
             "event": "message", "callID": .text(message.callID.text), "from": .text(message.content.sender),

@@ -22,7 +22,7 @@ struct HostReload: Sendable {
         start.taking(ExecutorSettings.changeable, from: new)
     }
 
-    /// Works until the task is cancelled.
+    /// Reads the configuration again at each signal, until the task is cancelled.
     func run() async {
         var current = context.resolution
         for await _ in signals {

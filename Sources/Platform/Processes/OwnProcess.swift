@@ -95,7 +95,7 @@ package enum OwnProcess {
         setenv(variable, value, 1)
     }
 
-    /// Becomes another program, which is searched as the shell does.
+    /// Replaces this process's program by another one, which is found as the shell finds it.
     ///
     /// - Parameters:
     ///   - name: The program, as bytes.

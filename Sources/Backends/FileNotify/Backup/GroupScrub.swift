@@ -92,9 +92,10 @@ package struct GroupScrub: Sendable {
         return floor
     }
 
-    /// Reads all records of a journal that are published.
+    /// Reads all published records of a journal, as a check that they can be read.
     ///
-    /// - Returns: Their bytes, with those around them, and whether they came from the disk.
+    /// - Returns: The number of bytes of the records with their frames, and whether they came from the disk.
+    /// - Throws: `corrupt` for a record that is damaged, or a missing next journal.
     private static func byteCount(
         ofRecordsIn generation: UInt64, in directory: Directory
     ) throws(SharedCoreError) -> (count: Int, isPastCache: Bool) {

@@ -295,8 +295,8 @@ final class JournalFollower: @unchecked Sendable {
         return (state, position)
     }
 
-    /// Reads records from a position on and moves it behind each, until `take` says that it was the last one, the end
-    /// is reached, or the next bytes are no frame of the chain.
+    /// Reads records from a position on, and moves the position behind each. Ends when `take` returns false, at `end`,
+    /// or where the next bytes are no frame of the chain.
     static func read(
         from position: inout Position, to end: Int, _ take: (JournalRecord) throws(SharedCoreError) -> Bool
     ) throws(SharedCoreError) {
