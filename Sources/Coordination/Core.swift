@@ -4,8 +4,8 @@ internal import Synchronization
 /// The part of an application that must run at most once at a time in a group, such as a SIP or a messaging stack.
 ///
 /// The owner starts a core. The core works until it is told to stop, and delivers each message that it receives. The
-/// calls of `start`, `iterate` and `stop` come in this order, one at a time. They run on the concurrent pool, so a core
-/// that blocks must do so on a thread of its own.
+/// calls of `start`, `iterate` and `stop` come in this order, one at a time. They run on the concurrent pool, or on
+/// ``CoordinationEnvironment/coreExecutor``, so a core that blocks must do so on a thread of its own.
 public protocol Core: Sendable {
     /// Connects. If it throws, the participant releases the ownership.
     func start(in context: CoreContext) async throws

@@ -180,8 +180,8 @@
         /// Returns the commit of a request, if its event has arrived at the replica.
         ///
         /// - Parameter generation: The result of ``expect(_:)``.
-        /// - Returns: The commit, nil if none has arrived; and whether the stream of events is still the one of that
-        ///   generation. If it is not, a commit may have been missed.
+        /// - Returns: The commit, nil if none has arrived; and false if the state was read anew since that generation,
+        ///   so that a commit may have been missed.
         func commit(of delivery: Delivery, since generation: Int) -> (commit: Commit?, isSure: Bool) {
             content.withLock { ($0.deliveries[delivery] ?? nil, $0.generation == generation) }
         }

@@ -18,8 +18,8 @@ package struct SalvagedGroup: Sendable {
 
     package var summary: GroupSummary { GroupSummary(state) }
 
-    /// Writes the state as a whole group in another directory, in the present layout. On the disk when it returns.
-    /// Blocks.
+    /// Writes the state as a whole group in another directory, in the present layout. The group is on the disk when
+    /// this returns. Blocks.
     package func write(to path: String) throws(SharedCoreError) -> GroupSummary {
         try GroupCopy.write(state, incarnation: incarnation, to: path)
     }

@@ -10,7 +10,8 @@ internal import Platform
 struct FloorRecovery {
     let directory: Directory
 
-    /// Returns the number of that journal; 0 for a directory without any journal, in which a group may begin.
+    /// Returns the number of the newest journal with a whole snapshot; 0 for a directory without any journal, in which
+    /// a group may begin.
     ///
     /// - Throws: `corrupt` when a process has a journal open, or none is whole. The message says what to do.
     func floor() throws(SharedCoreError) -> UInt64 {

@@ -35,7 +35,8 @@ struct SurvivingRecords: Sendable {
             journal: journal)
     }
 
-    /// Reads the same from a journal with a damaged snapshot, using the records that are proved one by one.
+    /// Reads the records from a journal with a damaged snapshot on. Of the snapshot it takes the records that are
+    /// proved one by one.
     ///
     /// - Throws: `corrupt` when no record is whole.
     init(

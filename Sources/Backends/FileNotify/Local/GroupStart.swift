@@ -219,8 +219,8 @@ struct GroupStart {
         }
         try builder.synchronize()
         FailPoint.hit("incarnation.beforeSeal")
-        // Compared with the word from before the records were read. If it has changed, a running writer has published
-        // commits, which must not be overwritten, or another process does the same as this one.
+        // `seal()` fails if the commit word has changed since the records were read: a running writer has then
+        // published commits, which must not be overwritten, or another process does the same as this one.
         guard records.seal() || isSharedSeal && records.position.journal.word.isSealed else { return false }
         FailPoint.hit("incarnation.afterSeal")
         guard try place(builder, incarnation: incarnation) else { return false }

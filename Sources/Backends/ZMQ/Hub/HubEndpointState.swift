@@ -53,8 +53,8 @@ package enum HubEndpointState: Hashable, Sendable {
 /// The kinds of former hubs at a socket that may still have clients with running cores. Such clients learn only from
 /// the next hub that their sessions have ended, so this holds until a hub has served for ``timeout``.
 struct FormerClients: Hashable {
-    /// The time that a client takes for it: to reconnect (0.5 s), to learn that its session has ended (0.25 s), and to
-    /// stop a core (5 s).
+    /// The time that such a client takes until its core has stopped: to reconnect (0.5 s), to learn that its session
+    /// has ended (0.25 s), and to stop a core (5 s).
     static let timeout = Duration.seconds(6)
 
     /// Clients of hubs on memory. No later hub knows their sessions.
@@ -75,8 +75,8 @@ struct FormerClients: Hashable {
 /// `ended bootID ofMemory ofFiles` of one that has ended by itself. The last two are those of ``FormerClients``, 1 or
 /// 0.
 ///
-/// Records have one size, so that one write replaces another one in place: a hub that is killed at any moment leaves
-/// the one or the other.
+/// Records have one size, so that one write replaces another one in place: a hub that is killed at any moment leaves a
+/// whole record, the former or the new one.
 struct HubRecord: Hashable {
     /// The raw value is the word in the file.
     enum State: String {
