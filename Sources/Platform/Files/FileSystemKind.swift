@@ -3,7 +3,7 @@ internal import Glibc
 
 /// The kind of a file system, by its number in the kernel.
 ///
-/// Many file systems have the number of FUSE. The mount table has their names.
+/// Many file systems share the number of FUSE; the mount table has the names of these.
 package struct FileSystemKind: Hashable, Sendable {
     package let rawValue: UInt64
     /// The type in the mount table, such as `virtiofs` or `fuse.sshfs`, of a file system with the number of FUSE; nil

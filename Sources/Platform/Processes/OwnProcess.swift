@@ -23,8 +23,8 @@ package enum OwnProcess {
         _exit(status)
     }
 
-    /// Ends it at once, with a line on standard error. It waits for no other thread, and at most a tenth of a second
-    /// for a full pipe as standard error: then the kernel kills it.
+    /// Ends this process at once, with a line on standard error. It waits for no other thread, and at most a tenth of a
+    /// second for a full pipe as standard error: then the kernel kills it.
     package static func end(_ status: Int32, saying line: String) -> Never {
         var event = sigevent()
         event.sigev_notify = Int32(SIGEV_SIGNAL)
@@ -56,7 +56,8 @@ package enum OwnProcess {
     /// Sets SIGCHLD and SIGQUIT to their defaults, and unblocks all signals; a SIGQUIT that was ignored at the start
     /// stays ignored. If SIGCHLD is ignored the system does not report how children have ended. The report of Swift's
     /// runtime at SIGQUIT takes seconds, after which the process may continue. A SIGTERM that the parent has left
-    /// blocked would never arrive. For programs, at their start: running threads keep the signals that they block.
+    /// blocked would never arrive. Programs call this at their start, because running threads keep the signals that
+    /// they block.
     package static func takeDefaultSignals() {
         var none = sigset_t()
         sigemptyset(&none)

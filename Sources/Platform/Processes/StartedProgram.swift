@@ -132,8 +132,8 @@ package struct StartedProgram: Sendable {
         _ = try? handle.signal(.kill)
     }
 
-    /// Ends at once the rest of its process group, if it was started in a session of its own. Only after its end and
-    /// before it was reaped, while the number belongs to it.
+    /// Ends at once the rest of the program's process group, if it was started in a session of its own. Call it only
+    /// after the program has ended and before it is reaped, while the number belongs to the program.
     package func endGroup() {
         Glibc.kill(-pid, SIGKILL)
     }

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// A check whether a server listens at a port of a network. It blocks its thread, so it is for owned threads only.
 package enum ListeningPort {
-    /// Connects, and sends nothing.
+    /// Returns whether a program accepts connections at a port of a host. Connects, and sends nothing.
     ///
     /// - Parameters:
     ///   - host: A name or an address, an IPv6 one also in brackets.
