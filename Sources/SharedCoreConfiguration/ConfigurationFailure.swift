@@ -1,3 +1,4 @@
+internal import BackendRegistry
 package import CoreAPI
 internal import ProgramOutput
 
@@ -44,6 +45,15 @@ extension ConfigurationFailure {
     /// Returns the failure for an unknown key, with the most similar one.
     package static func unknownKey(_ name: String, at place: String?) -> ConfigurationFailure {
         ConfigurationFailure(at: place, "unknown key “\(name)”" + suggestion(for: name))
+    }
+
+    /// Returns the failure for an unknown key of a backend that is not bundled, with the most similar one or all.
+    static func unknownKey(_ name: String, of backend: any BackendFactory, at place: String?) -> ConfigurationFailure {
+        let keys = backend.settings.map(\.key)
+        let nearest = Spelling.suggestion(for: name, among: keys)
+        let all = keys.isEmpty ? "no keys" : keys.map { "“\($0)”" }.joined(separator: ", ")
+        let hint = nearest.isEmpty ? "; the backend “\(backend.name)” has \(all)." : nearest
+        return ConfigurationFailure(at: place, "unknown key “\(name)”" + hint)
     }
 
     private static func suggestion(for name: String) -> String {

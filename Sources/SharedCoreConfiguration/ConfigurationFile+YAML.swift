@@ -84,17 +84,22 @@ private struct ConfigurationReader {
         guard BackendPlugin.isName(String(section)),
             !names.contains(where: { $0 == section || $0.hasPrefix(section + ".") })
         else { return false }
-        let failure = ConfigurationFailure.unknownKey(name, at: place(key))
         if case .mapping(let pairs) = value.content, section.count == name.count {
-            let values = pairs.map { pair in (pair.key.scalar, pair.value.scalar, pair.value) }
-            guard !values.isEmpty, values.allSatisfy({ $0.0 != nil && $0.1 != nil }) else { return false }
-            for case (let part?, let text?, let node) in values {
-                add(text, at: node, as: "\(name).\(part)", failure)
+            guard pairs.contains(where: { $0.key.scalar != nil && $0.value.scalar != nil }) else { return false }
+            for (key, value) in pairs {
+                let name = key.scalar.map { "\(name).\($0)" }
+                if let name, let text = value.scalar {
+                    add(text, at: value, as: name, .unknownKey(name, at: place(key)))
+                } else if let name {
+                    failures.append(ConfigurationFailure(at: place(value), "“\(name)” takes one value."))
+                } else {
+                    failures.append(ConfigurationFailure(at: place(key), "a key must be a text."))
+                }
             }
             return true
         }
         guard section.count < name.count, let text = value.scalar else { return false }
-        add(text, at: value, as: name, failure)
+        add(text, at: value, as: name, .unknownKey(name, at: place(key)))
         return true
     }
 

@@ -120,7 +120,9 @@ package struct Resolution: Sendable {
         for other in file?.others ?? [] where !resolution.settings.contains(where: { $0.name == other.name }) {
             // The file may contain sections of backends that are not in use, of any kind.
             let section = String(other.name.prefix { $0 != "." })
-            guard section != resolution.factory?.name else { throw other.failure }
+            if let factory = resolution.factory, factory.name == section {
+                throw .unknownKey(other.name, of: factory, at: other.failure.place)
+            }
             if added.contains(where: { $0.name == section }) { continue }
             guard try hasPlugin(section) else { throw other.failure }
         }

@@ -22,13 +22,14 @@ enum UnknownVariables {
         for message in messages(of: resolution) { logger.warning("\(message)") }
     }
 
-    /// Returns a message for each. Variables of an installed plugin or an added backend are left out, because only it
-    /// knows them.
+    /// Returns a message for each. Variables of an installed plugin or an added backend that is not in use are left out,
+    /// because only it knows them.
     static func messages(of resolution: Resolution) -> [String] {
         let known = resolution.settings.map(\.environmentName)
         let unknown = resolution.environment.keys.filter { $0.hasPrefix(prefix) && !(known + others).contains($0) }
         let backends = unknown.isEmpty ? [] : resolution.pluginNames + resolution.added.map(\.name)
-        let prefixes = backends.map { EnvironmentLayer.variable(of: $0) + "_" }
+        let unused = backends.filter { $0 != resolution.factory?.name }
+        let prefixes = unused.map { EnvironmentLayer.variable(of: $0) + "_" }
         return unknown.sorted().filter { name in !prefixes.contains { name.hasPrefix($0) } }.map { name in
             "unknown variable \(name)\(Spelling.suggestion(for: name, among: known))"
         }
