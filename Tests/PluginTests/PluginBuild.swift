@@ -13,7 +13,6 @@ struct PluginBuild: Sendable {
     init() async throws {
         directory = try TemporaryDirectory()
         try setMode(0o755, of: "")
-        let faulty = Self.root + "/Tests/PluginTests/C/faulty.c"
         let variants = [
             "faulty": [], "abi": ["-DABI=3", "-DNAME=\"abi\""], "notable": ["-DNO_TABLE"],
             "othername": ["-DNAME=\"another\""], "missing": ["-DMISSING", "-DNAME=\"missing\""],
@@ -22,7 +21,7 @@ struct PluginBuild: Sendable {
             "default": ["-DDEFAULT=\"hunter2\"", "-DNAME=\"default\""],
             "slow": ["-DSLOW=4", "-DNAME=\"slow\""],
         ]
-        for (name, options) in variants { try await compile(faulty, as: name, options) }
+        for (name, options) in variants { try await compile(Self.faulty, as: name, options) }
         try await compile(Self.root + "/Examples/Plugins/directory.c", as: "directory", ["-O2"])
         try await compile("/dev/null", as: "nosymbol", ["-x", "c"])
         try Data("no library\n".utf8).write(to: URL(filePath: file(of: "text")))
@@ -32,6 +31,18 @@ struct PluginBuild: Sendable {
     /// Compiles the plugin for Redis.
     func compileRedis() async throws {
         try await compile(Self.root + "/Examples/Plugins/redis.c", as: "redis", ["-O2", "-lhiredis"])
+    }
+
+    /// A directory with a plugin whose constructor does not return, in which no other plugin could be loaded.
+    static func blocking() async throws -> PluginBuild {
+        let build = try PluginBuild(directory: TemporaryDirectory())
+        try build.setMode(0o755, of: "")
+        try await build.compile(faulty, as: "blocks", ["-DBLOCKS", "-DNAME=\"blocks\""])
+        return build
+    }
+
+    private init(directory: TemporaryDirectory) throws {
+        self.directory = directory
     }
 
     private init(copying former: PluginBuild) throws {
@@ -63,6 +74,8 @@ struct PluginBuild: Sendable {
         try #require(end == .exited(0), "\(compiler.errorText(upTo: 1 << 14))")
         try setMode(0o755, of: "libsharedcore-\(name).so")
     }
+
+    private static let faulty = root + "/Tests/PluginTests/C/faulty.c"
 
     /// The package's directory.
     private static var root: String {

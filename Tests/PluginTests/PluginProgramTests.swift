@@ -32,7 +32,9 @@ struct PluginProgramTests {
     @Test(
         "A key that the plugin does not have is a mistake of the configuration, at its place",
         arguments: [
-            ("backend: directory\ndirectory: {pth: /tmp}\n", "2:1", "directory"),
+            ("backend: directory\ndirectory: {pth: /tmp}\n", "2:13", "did you mean “directory.path”?"),
+            ("backend: directory\ndirectory: {path: /tmp, speed: 3}\n", "2:25", "“directory” has “directory.path”"),
+            ("backend: directory\ndirectory: {path: [a], x: b}\n", "2:19", "“directory.path” takes one value"),
             ("backend: absent\n", "1:10", "absent"),
             ("backend: directory\nother.path: /tmp\n", "2:1", "other.path"),
         ])
@@ -43,6 +45,21 @@ struct PluginProgramTests {
             #expect(run.status == .exited(78), "\(run)")
             #expect(run.errors.contains("\(file):\(place)") && run.errors.contains(word), "\(run)")
         }
+    }
+
+    @Test("A variable that its prefix gives to the plugin in use, and that it does not have, is a mistake")
+    func unknownVariable() async throws {
+        let variables = ["SHAREDCORE_BACKEND": "directory", "SHAREDCORE_DIRECTORY_PTH": scratch.path]
+        let validation = try await run(["config", "validate"], variables)
+        #expect(validation.errors.contains("did you mean “SHAREDCORE_DIRECTORY_PATH”?"), "\(validation)")
+        #expect(validation.status == .exited(78), "\(validation)")
+    }
+
+    @Test("A library that blocks while it is loaded does not keep the program from ending", .timeLimit(.minutes(2)))
+    func blockingLibrary() async throws {
+        let build = try await PluginBuild.blocking()
+        let run = try await run(["--backend", "blocks", "get", "a"], ["SHAREDCORE_PLUGIN_DIRECTORY": build.path])
+        #expect(run.status == .exited(78) && run.errors.contains("has not returned its table"), "\(run)")
     }
 
     @Test("The section of a plugin that is there may stand beside another backend")

@@ -113,6 +113,10 @@ public struct BackendPlugin: Sendable {
         return try await ReplicatedGroup.openToRead(log: log, as: description, options: options)
     }
 
+    /// True while the file of a plugin is being loaded, also one that was given up. Its thread may hold the lock of the
+    /// dynamic linker, for which `exit()` waits.
+    package static var isLoading: Bool { PluginTable.isLoading }
+
     private static let openTimeout = Duration.seconds(10)
 
     /// Returns the values in the order of the settings.

@@ -53,6 +53,9 @@ struct PluginTable: Sendable {
         return try result.get()
     }
 
+    /// True while a file is being loaded, also one that was given up.
+    static var isLoading: Bool { loadings.withLock { $0.values.contains { !$0.isSet } } }
+
     private init(loading path: String, named name: String) throws(SharedCoreError) {
         let symbol: Symbol
         do throws(SharedCoreError) {

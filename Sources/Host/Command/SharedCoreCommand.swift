@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Platform
+internal import PluginBackend
 internal import ProgramOutput
 internal import SharedCoreConfiguration
 
@@ -184,7 +185,10 @@ struct SharedCoreCommand: AsyncParsableCommand {
             }
         } catch {
             // A command that has run has already reported its failure.
-            guard !(error is ExitCode) else { exit(withError: error) }
+            if let status = error as? ExitCode {
+                if BackendPlugin.isLoading { OwnProcess.end(status.rawValue) }
+                exit(withError: status)
+            }
             var refusal = error as? CommandFailure
             let code = exitCode(for: error)
             if code.isSuccess {

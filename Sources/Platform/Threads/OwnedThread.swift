@@ -140,6 +140,9 @@ package enum OwnedThread {
             event.raise()
         }
 
+        /// True as soon as there is a value.
+        package var isSet: Bool { value.withLock { $0 != nil } }
+
         /// Blocks until there is a value, or until the deadline; without a deadline, also until a signal.
         package func wait(until deadline: ContinuousClock.Instant?) -> Value? {
             if let deadline {

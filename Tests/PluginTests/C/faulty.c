@@ -28,6 +28,12 @@
 #define KEY "fault"
 #endif
 
+#ifdef BLOCKS
+__attribute__((constructor)) static void block(void) {
+    for (;;) pause();
+}
+#endif
+
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct { uint8_t *bytes; size_t count; } records[1000];
