@@ -70,7 +70,8 @@ extension SoftphoneTests {
         func shown(_ text: String) -> Int {
             phone.shown(": \(text)\n", by: [main]) + phone.pushes.count(of: ": \(text)\n")
         }
-        #expect(until { texts.allSatisfy { shown($0) > 0 } }, "\(texts.filter { shown($0) == 0 })")
+        // The registrar stores a message that is not answered in 3 s, and sends it at the next refresh, after 30 s.
+        #expect(until(60) { texts.allSatisfy { shown($0) > 0 } }, "\(texts.filter { shown($0) == 0 })")
         #expect(try until { try Registrar.stored(for: phone.user) == 0 })
         #expect(main.quit() == 0)
         #expect(texts.filter { shown($0) != 1 } == [])
