@@ -17,6 +17,11 @@ struct SharedCoreCommand: AsyncParsableCommand {
             usage: "sharedcore [<options>] <command> ...",
             discussion: HelpPage.text(
                 """
+                The core is the part that only one process runs at a time, such as the connection to a server. Main is \
+                the long-lived process, and an Executor a short-lived one that a push starts for one message, which \
+                the call-id names. The process that runs the core is its owner. A group is the processes that share \
+                a directory or a hub.
+
                 Exit status: 0 yes or done; 1 no (absent, timed out, refused, a check failed); 64 wrong command line; \
                 69 the backend cannot be used now; 70 the core failed. 74: standard output cannot be written, but the \
                 command may have done its work. 78: wrong configuration, in a file or in the environment.
