@@ -15,7 +15,7 @@ struct WebProgram: AsyncParsableCommand {
             configuration file; it is read without a session.
             """)
 
-    @Option(help: "The port of 127.0.0.1; 0 chooses a free one.")
+    @Option(help: "The port of 127.0.0.1, at most 65535; 0 chooses a free one.")
     var port: UInt16 = 0
 
     @Option(help: "Serve at a unix socket in place of a port; its directory is made, or must have mode 0700.")

@@ -79,7 +79,7 @@ struct GlobalOptions: ParsableArguments {
     private static func level(_ text: String) throws -> Logger.Level {
         guard let level = Logger.Level(rawValue: text) else {
             throw ValidationError(
-                "“\(text)” is no level; it must be one of \(levels.joined(separator: ", "))"
+                "It must be one of \(levels.joined(separator: ", "))"
                     + (Spelling.suggestion(for: text, among: levels)))
         }
         return level

@@ -48,7 +48,7 @@ struct CallsWatch: HostCommand {
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
-    @Option(help: "End after this many lines.")
+    @Option(help: "End after this many lines, 1 or more.")
     var count: Int?
 
     @Option(help: .duration("End after this time, such as 10s."), transform: DurationText.argument)

@@ -177,7 +177,7 @@ struct StatusOverview: Sendable {
                 "\(owner.role) “\(owner.name)”, \(owner.state)"
                     + (ownerIsStopped == true ? " (its process is stopped)" : "")
                     + ", pid \(owner.process.pid), epoch \(owner.epoch), for \(clock.age(of: owner.since))"
-            } ?? "nobody"
+            } ?? "none"
         let store = usage.map { usage in
             "store     \(usage.entryCount.counting("key")) (\(usage.byteCount.counting("byte"))), "
                 + "\(usage.nameCount.counting("notification name")) (\(usage.nameByteCount.counting("byte")))"

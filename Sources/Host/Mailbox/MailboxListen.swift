@@ -29,7 +29,7 @@ struct MailboxListen: HostCommand {
         })
     var replay = ReplayPolicy.none
 
-    @Option(help: "End after this many lines.")
+    @Option(help: "End after this many lines, 1 or more.")
     var count: Int?
 
     @Option(help: .duration("End after this time, such as 10s."), transform: DurationText.argument)

@@ -55,7 +55,9 @@ struct MailboxSend: HostCommand, TakesBytes {
             let limit = group.capabilities.limits.valueByteCount
             let bytes = try await InputValue.bytes(message, limit: limit)
             let text: JSONText
-            do { text = try JSONText(bytes) } catch { throw CommandFailure.usage("the message is not JSON") }
+            do { text = try JSONText(bytes) } catch {
+                throw CommandFailure.usage("the message is not JSON; write text in double quotes, such as '\"hello\"'")
+            }
             let wormhole = options.wormhole(in: group)
             let kept = lifetime.map { Lifetime.expiring(after: $0) } ?? .persistent
             if queue {

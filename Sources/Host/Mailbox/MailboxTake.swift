@@ -23,7 +23,7 @@ struct MailboxTake: HostCommand {
     @Argument(help: "The queue.")
     var id: String
 
-    @Option(help: "End after this many messages.")
+    @Option(help: "End after this many messages, 1 or more.")
     var count: Int = 1
 
     @Option(help: .duration("Wait for messages, at most this long, such as 10s."), transform: DurationText.argument)

@@ -54,7 +54,7 @@ struct NotifyObserve: HostCommand {
     @Argument(help: "The name.")
     var name: String
 
-    @Option(help: "End after this many posts.")
+    @Option(help: "End after this many posts, 1 or more.")
     var count: UInt64?
 
     @Option(help: .duration("End after this time, such as 10s."), transform: DurationText.argument)

@@ -24,7 +24,7 @@ struct StoreWatch: HostCommand {
         help: ArgumentHelp("Begin after this revision (default: now).", valueName: "revision"))
     var revision: UInt64?
 
-    @Option(help: "End after this many lines.")
+    @Option(help: "End after this many lines, 1 or more.")
     var count: Int?
 
     @Flag(help: "Also show the keys that the coordination keeps for itself.")

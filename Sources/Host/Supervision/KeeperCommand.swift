@@ -50,7 +50,10 @@ struct KeeperCommand: HostCommand {
             let overview = SupervisionOverview(status)
             try await context.output.emit(lines: overview.lines, json: overview.object)
         case .refused(let problem): throw CommandFailure(.no, "the keeper refuses: \(problem.message)")
-        case nil: throw CommandFailure(.no, "no keeper answers at \(client.place.socket)")
+        case nil:
+            throw CommandFailure(
+                .no,
+                "no keeper answers at \(client.place.socket); “sharedcore serve” starts one if main.command is set")
         default: try await context.output.confirm(text: "Done.", json: ["event": "done"])
         }
     }

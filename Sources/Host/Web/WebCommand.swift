@@ -18,7 +18,7 @@ struct WebCommand: HostCommand {
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
-    @Option(help: "The port of 127.0.0.1; 0 chooses a free one.")
+    @Option(help: "The port of 127.0.0.1, at most 65535; 0 chooses a free one.")
     var port: UInt16?
 
     @Option(

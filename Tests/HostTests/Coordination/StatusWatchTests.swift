@@ -73,7 +73,7 @@ struct StatusWatchTests {
         let frames = try frames(of: String(screen[body.upperBound..<end.lowerBound]))
         #expect(frames.count >= 3)
         let first = try #require(frames.first)
-        #expect(first.contains { $0.hasPrefix("owner") && $0.hasSuffix("nobody") }, "\(first)")
+        #expect(first.contains { $0.hasPrefix("owner") && $0.hasSuffix("none") }, "\(first)")
         #expect(frames.allSatisfy { $0.count <= 12 && $0.allSatisfy { $0.count <= 50 } })
         let last = try #require(frames.last)
         #expect(last.count == 5 && last[4].hasPrefix("… (") && last.allSatisfy { $0.count <= 20 }, "\(last)")

@@ -7,7 +7,7 @@ internal import Testing
 struct LineWrapTests {
     @Test("A line that fits is unchanged, a wider one continues below its second column")
     func wraps() {
-        #expect(LineWrap.lines(of: "owner     nobody", width: 20) == ["owner     nobody"])
+        #expect(LineWrap.lines(of: "owner     none", width: 20) == ["owner     none"])
         #expect(
             LineWrap.lines(of: "store     2 keys (8 bytes), 1 name (2 bytes)", width: 24)
                 == ["store     2 keys (8", "          bytes), 1 name", "          (2 bytes)"])

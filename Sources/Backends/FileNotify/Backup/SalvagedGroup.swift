@@ -44,7 +44,9 @@ package struct SalvagedGroup: Sendable {
                 .unavailable, "There is no such directory. Give the directory of a backup or of a group.", at: path)
         }
         guard !generations.isEmpty else {
-            throw SharedCoreError(.corrupt, "The directory holds no journal of a group.", at: path)
+            throw SharedCoreError(
+                .corrupt,
+                "The directory holds no journal of a group. Give the directory of a backup or of a group.", at: path)
         }
         var reader = Reader(directory: directory)
         let floor = reader.floor()
