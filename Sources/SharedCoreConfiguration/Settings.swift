@@ -128,7 +128,7 @@ package enum Settings {
         "How long a call waits at a hand-over for the core that continues it: 1 second to 1 minute.")
     package static let coreMaildir = Setting(
         "core.maildir", .path, default: .derived("Maildir in the group's directory"),
-        "The Maildir that the core fetches messages from.")
+        "The Maildir that the core fetches messages from. A core creates it if it does not exist.")
     package static let coreStartDelay = Setting(
         "core.startDelay", .duration, default: .text("0s"),
         "How long the core takes to connect; for trials with a slow server.")
