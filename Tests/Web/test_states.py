@@ -175,7 +175,7 @@ class Warnings(PageCase):
         # An owner that ends in order, and the next one.
         main.terminate()
         main.wait()
-        until(lambda: "nobody" in browser.text("#owner"), "nobody owns")
+        until(lambda: "none" in browser.text("#owner"), "nobody owns")
         self.assertEqual(self.warnings(browser), [])
         group.start("main", stderr=subprocess.DEVNULL)
         until(lambda: "running" in browser.text("#owner"), "the next one owns")
