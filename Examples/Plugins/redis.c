@@ -2,8 +2,8 @@
 // that compiles a plugin; this one needs -lhiredis behind it.
 //
 // The record at position N is the entry N+1 of the stream. Each function is one script, which the server runs alone and
-// writes to its append-only file as one transaction. With “appendfsync always” it answers, and shows the record to
-// others, only after the sync.
+// writes to its append-only file as one transaction. It answers with a list of texts. With “appendfsync always” it
+// answers, and shows the record to others, only after the sync.
 #include "sharedcore_backend.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { BLOCKING = 2000 }; // ms of a blocking read
+enum { BLOCKING = 2000, ANY_LIST = -1 }; // ms of a blocking read; in place of a number of texts: nil or any list
 
 // A call fails when no byte comes from the server for so long. The host bounds the whole of a function.
 static const struct timeval timeout = { .tv_sec = 8 };
@@ -37,7 +37,8 @@ struct sb_log {
     "local h = redis.call('HMGET', KEYS[1], 'id', 'start', 'end') " \
     "if h[1] ~= ARGV[1] or not h[2] or not h[3] then " \
     "  return redis.error_reply('GONE The log was removed from the server.') " \
-    "end "
+    "end " \
+    "local start, last = tonumber(h[2]), tonumber(h[3]) "
 
 static const char open_script[] = KEYS
     "if ARGV[1] == 'create' and redis.call('EXISTS', KEYS[1]) == 0 then "
@@ -46,32 +47,32 @@ static const char open_script[] = KEYS
     "end "
     "local h = redis.call('HMGET', KEYS[1], 'format', 'id') "
     "if h[1] and h[1] ~= '2' then return redis.error_reply('FORMAT The log is of another version.') end "
-    "return h[2]";
+    "return {h[2] or ''}";
 
 static const char append_script[] = CHECK
-    "if h[3] ~= ARGV[2] then return false end "
+    "if last ~= tonumber(ARGV[2]) then return {} end "
     "redis.call('XADD', R, ARGV[3], 'r', ARGV[4]) "
     "redis.call('HSET', KEYS[1], 'end', ARGV[3]) "
-    "return h[3]";
+    "return {h[3]}";
 
 static const char read_script[] = CHECK
-    "local start, position = tonumber(h[2]), tonumber(ARGV[2]) "
-    "local first, snapshot = math.max(start, position), '' "
-    "local last = math.min(tonumber(h[3]), first + tonumber(ARGV[3])) "
-    "if start > position then snapshot = redis.call('GET', S) end "
-    "local records = redis.call('XRANGE', R, first + 1, last) "
+    "local position = tonumber(ARGV[2]) "
+    "local snapshot, first = start > position and redis.call('GET', S) or '', math.max(start, position) "
+    "last = math.min(last, first + tonumber(ARGV[3])) "
+    "local records, answer = redis.call('XRANGE', R, first + 1, last), {h[2], h[3], snapshot} "
     "if #records < last - first then return redis.error_reply('GONE The server has lost records.') end "
-    "for i, entry in ipairs(records) do records[i] = entry[2][2] end "
-    "return {h[2], h[3], snapshot, records}";
+    "for i, entry in ipairs(records) do answer[i + 3] = entry[2][2] end "
+    "return answer";
 
 // The record before the snapshot stays, because a wait for it or for one before it ends only by an entry. DEL is first:
 // it is allowed on a full server, and so are the commands after it.
 static const char compact_script[] = CHECK
-    "if tonumber(h[2]) >= tonumber(ARGV[2]) then return end "
+    "if start >= tonumber(ARGV[2]) then return {} end "
     "redis.call('DEL', S) "
     "redis.call('SET', S, ARGV[3]) "
     "redis.call('HSET', KEYS[1], 'start', ARGV[2]) "
-    "redis.call('XTRIM', R, 'MINID', '=', ARGV[2])";
+    "redis.call('XTRIM', R, 'MINID', '=', ARGV[2]) "
+    "return {}";
 
 static int32_t fail(const sb_log *log, sb_error *error, int32_t code, const char *what) {
     snprintf(error->message, sizeof error->message, "%s", what);
@@ -89,8 +90,17 @@ static void replace(sb_log *log, redisContext **link, redisContext *new) {
     if (old) redisFree(old);
 }
 
-// Returns the code for an answer, which it frees if that is an error. Without an answer the connection is lost.
-static int32_t checked(sb_log *log, redisContext **link, redisReply *reply, sb_error *error) {
+// Returns whether an answer is a list of texts, at least so many; for ANY_LIST, whether it is nil or a list.
+static int fits(const redisReply *reply, int count) {
+    if (count == ANY_LIST) return reply->type == REDIS_REPLY_NIL || reply->type == REDIS_REPLY_ARRAY;
+    int is_list = reply->type == REDIS_REPLY_ARRAY && reply->elements >= (size_t)count;
+    for (size_t index = 0; is_list && index < reply->elements; index++)
+        is_list = reply->element[index]->type == REDIS_REPLY_STRING;
+    return is_list;
+}
+
+// Returns the code for an answer, which it frees after an error. Without an answer that fits, the connection is lost.
+static int32_t checked(sb_log *log, redisContext **link, redisReply *reply, int count, sb_error *error) {
     static const struct { const char *prefix; int32_t code; } codes[] = {
         { "OOM ", SB_ERR_STORAGE_FULL },    { "MISCONF ", SB_ERR_STORAGE_FULL },   { "GONE ", SB_ERR_CORRUPT },
         { "NOAUTH ", SB_ERR_FORBIDDEN },    { "NOPERM ", SB_ERR_FORBIDDEN },       { "WRONGTYPE ", SB_ERR_CORRUPT },
@@ -103,11 +113,17 @@ static int32_t checked(sb_log *log, redisContext **link, redisReply *reply, sb_e
         replace(log, link, NULL);
         return SB_ERR_UNAVAILABLE;
     }
-    if (reply->type != REDIS_REPLY_ERROR) return SB_OK;
+    if (fits(reply, count)) return SB_OK;
+    static const char *const types[] = { "answer", "text", "list", "number", "nil", "status" };
+    int is_error = reply->type == REDIS_REPLY_ERROR;
+    const char *type = types[reply->type < REDIS_REPLY_ERROR ? reply->type : 0], *text = reply->str ? reply->str : "";
+    char wrong[160];
+    snprintf(wrong, sizeof wrong, "The server answered a wrong %s: “%.60s”, %zu elements.", type, text, reply->elements);
     int32_t code = SB_ERR_SYSTEM;
-    for (size_t index = 0; index < sizeof codes / sizeof *codes; index++)
-        if (strncmp(reply->str, codes[index].prefix, strlen(codes[index].prefix)) == 0) code = codes[index].code;
-    fail(log, error, code, reply->str);
+    for (size_t index = 0; is_error && index < sizeof codes / sizeof *codes; index++)
+        if (strncmp(text, codes[index].prefix, strlen(codes[index].prefix)) == 0) code = codes[index].code;
+    fail(log, error, code, is_error ? text : wrong);
+    if (!is_error) replace(log, link, NULL);
     freeReplyObject(reply);
     return code;
 }
@@ -132,9 +148,8 @@ static int32_t durability_of(const redisReply *configuration) {
 
 // Fails if the server keeps records less well than is asked, or than when the log was opened.
 static int32_t check_durability(sb_log *log, redisContext **link, sb_error *error) {
-    redisReply *reply =
-        redisCommand(*link, "CONFIG GET appendonly appendfsync no-appendfsync-on-rewrite maxmemory-policy");
-    int32_t code = checked(log, link, reply, error);
+    redisReply *reply = redisCommand(*link, "CONFIG GET *append* maxmemory-policy");
+    int32_t code = checked(log, link, reply, 0, error);
     if (code != SB_OK) return code;
     int32_t found = durability_of(reply);
     freeReplyObject(reply);
@@ -169,15 +184,16 @@ static int32_t connect_log(sb_log *log, redisContext **link, sb_error *error) {
     return code;
 }
 
-// Sends a command and returns the code for its answer, which the caller frees after SB_OK.
-static int32_t ask(sb_log *log, redisContext **link, redisReply **reply, sb_error *error, const char *format, ...) {
+// Sends a command and returns the code for its answer of so many texts, which the caller frees after SB_OK.
+static int32_t ask(sb_log *log, redisContext **link, redisReply **reply, int count, sb_error *error,
+                   const char *format, ...) {
     int32_t code = connect_log(log, link, error);
     if (code != SB_OK) return code;
     va_list values;
     va_start(values, format);
     *reply = redisvCommand(*link, format, values);
     va_end(values);
-    return checked(log, link, *reply, error);
+    return checked(log, link, *reply, count, error);
 }
 
 static void close_log(sb_log *log) {
@@ -199,10 +215,10 @@ static int32_t join(sb_log *log, const sb_place *place, sb_error *error) {
         return fail(log, error, SB_ERR_INVALID_ARGUMENT, "The prefix is too long.");
     log->durability = place->durability;
     redisReply *reply;
-    int32_t code = ask(log, &log->calls, &reply, error, "EVAL %s 1 %s %s", open_script, log->key,
+    int32_t code = ask(log, &log->calls, &reply, 1, error, "EVAL %s 1 %s %s", open_script, log->key,
                        place->reads_only ? "find" : "create");
     if (code != SB_OK) return code;
-    if (reply->type == REDIS_REPLY_STRING) snprintf(log->id, sizeof log->id, "%s", reply->str);
+    snprintf(log->id, sizeof log->id, "%s", reply->element[0]->str);
     freeReplyObject(reply);
     return log->id[0] ? SB_OK : fail(log, error, SB_ERR_UNAVAILABLE, "There is no such group.");
 }
@@ -219,31 +235,31 @@ static int32_t open_log(const sb_place *place, sb_log **result, sb_promises *pro
 
 static int32_t append(sb_log *log, uint64_t position, const uint8_t *record, size_t count, sb_error *error) {
     redisReply *reply;
-    int32_t code = ask(log, &log->calls, &reply, error, "EVAL %s 1 %s %s %" PRIu64 " %" PRIu64 " %b", append_script,
+    int32_t code = ask(log, &log->calls, &reply, 0, error, "EVAL %s 1 %s %s %" PRIu64 " %" PRIu64 " %b", append_script,
                        log->key, log->id, position, position + 1, record, count);
     if (code != SB_OK) return code;
-    if (reply->type == REDIS_REPLY_NIL) code = SB_NOT_APPENDED;
+    if (reply->elements == 0) code = SB_NOT_APPENDED;
     freeReplyObject(reply);
     return code;
 }
 
 static int32_t read_log(sb_log *log, uint64_t position, size_t limit, sb_slice *slice, sb_error *error) {
     redisReply *reply;
-    int32_t code = ask(log, &log->calls, &reply, error, "EVAL %s 1 %s %s %" PRIu64 " %lu", read_script, log->key,
+    int32_t code = ask(log, &log->calls, &reply, 3, error, "EVAL %s 1 %s %s %" PRIu64 " %lu", read_script, log->key,
                        log->id, position, (unsigned long)limit);
     if (code != SB_OK) return code;
-    slice->begin(slice, strtoull(reply->element[0]->str, NULL, 10), strtoull(reply->element[1]->str, NULL, 10));
-    const redisReply *snapshot = reply->element[2], *records = reply->element[3];
-    if (snapshot->len > 0) slice->snapshot(slice, (const uint8_t *)snapshot->str, (size_t)snapshot->len);
-    for (size_t index = 0; index < records->elements; index++)
-        slice->record(slice, (const uint8_t *)records->element[index]->str, (size_t)records->element[index]->len);
+    redisReply **texts = reply->element;
+    slice->begin(slice, strtoull(texts[0]->str, NULL, 10), strtoull(texts[1]->str, NULL, 10));
+    if (texts[2]->len > 0) slice->snapshot(slice, (const uint8_t *)texts[2]->str, texts[2]->len);
+    for (size_t index = 3; index < reply->elements; index++)
+        slice->record(slice, (const uint8_t *)texts[index]->str, texts[index]->len);
     freeReplyObject(reply);
     return SB_OK;
 }
 
 static int32_t compact(sb_log *log, uint64_t position, const uint8_t *snapshot, size_t count, sb_error *error) {
     redisReply *reply;
-    int32_t code = ask(log, &log->calls, &reply, error, "EVAL %s 1 %s %s %" PRIu64 " %b", compact_script, log->key,
+    int32_t code = ask(log, &log->calls, &reply, 0, error, "EVAL %s 1 %s %s %" PRIu64 " %b", compact_script, log->key,
                        log->id, position, snapshot, count);
     if (code == SB_OK) freeReplyObject(reply);
     return code;
@@ -252,13 +268,13 @@ static int32_t compact(sb_log *log, uint64_t position, const uint8_t *snapshot, 
 // Asks for the end first: a blocking read does not notice that the log was removed.
 static int32_t look(sb_log *log, uint64_t position, int64_t time, sb_error *error) {
     redisReply *reply;
-    int32_t code = ask(log, &log->waits, &reply, error, "EVAL %s 1 %s %s %" PRIu64 " 0", read_script, log->key, log->id,
-                       position);
+    int32_t code = ask(log, &log->waits, &reply, 3, error, "EVAL %s 1 %s %s %" PRIu64 " 0", read_script, log->key,
+                       log->id, position);
     if (code != SB_OK) return code;
     int is_there = strtoull(reply->element[1]->str, NULL, 10) > position;
     freeReplyObject(reply);
     if (is_there || time < 1) return is_there ? SB_OK : SB_NOTHING;
-    code = ask(log, &log->waits, &reply, error, "XREAD COUNT 1 BLOCK %d STREAMS %s:records %" PRIu64,
+    code = ask(log, &log->waits, &reply, ANY_LIST, error, "XREAD COUNT 1 BLOCK %d STREAMS %s:records %" PRIu64,
                time < BLOCKING ? (int)time : BLOCKING, log->key, position);
     if (code != SB_OK) return code;
     if (reply->type == REDIS_REPLY_NIL) code = SB_NOTHING;
