@@ -35,10 +35,12 @@ struct sb_log {
 #define KEYS "local R, S = KEYS[1] .. ':records', KEYS[1] .. ':snapshot' "
 #define CHECK KEYS \
     "local h = redis.call('HMGET', KEYS[1], 'id', 'start', 'end') " \
-    "if h[1] ~= ARGV[1] or not h[2] or not h[3] then " \
-    "  return redis.error_reply('GONE The log was removed from the server.') " \
-    "end " \
-    "local start, last = tonumber(h[2]), tonumber(h[3]) "
+    "if h[1] ~= ARGV[1] then return redis.error_reply('GONE The log was removed from the server.') end " \
+    "local start, last = tonumber(h[2]), tonumber(h[3]) " \
+    "if not (tostring(h[2]) .. ' ' .. tostring(h[3])):find('^%d+ %d+$') or start > last or last >= 2^53 " \
+    "  or #redis.call('XRANGE', R, '(' .. h[3], '+', 'COUNT', 1) > 0 then " \
+    "  return redis.error_reply('GONE The log is damaged: its start or its end does not fit its records.') " \
+    "end "
 
 static const char open_script[] = KEYS
     "if ARGV[1] == 'create' and redis.call('EXISTS', KEYS[1]) == 0 then "
@@ -59,6 +61,7 @@ static const char read_script[] = CHECK
     "local position = tonumber(ARGV[2]) "
     "local snapshot, first = start > position and redis.call('GET', S) or '', math.max(start, position) "
     "last = math.min(last, first + tonumber(ARGV[3])) "
+    "if start > position and snapshot == '' then return redis.error_reply('GONE The server has lost the snapshot.') end "
     "local records, answer = redis.call('XRANGE', R, first + 1, last), {h[2], h[3], snapshot} "
     "if #records < last - first then return redis.error_reply('GONE The server has lost records.') end "
     "for i, entry in ipairs(records) do answer[i + 3] = entry[2][2] end "
@@ -104,8 +107,9 @@ static int32_t checked(sb_log *log, redisContext **link, redisReply *reply, int 
     static const struct { const char *prefix; int32_t code; } codes[] = {
         { "OOM ", SB_ERR_STORAGE_FULL },    { "MISCONF ", SB_ERR_STORAGE_FULL },   { "GONE ", SB_ERR_CORRUPT },
         { "NOAUTH ", SB_ERR_FORBIDDEN },    { "NOPERM ", SB_ERR_FORBIDDEN },       { "WRONGTYPE ", SB_ERR_CORRUPT },
-        { "READONLY ", SB_ERR_FORBIDDEN },  { "DENIED ", SB_ERR_FORBIDDEN },       { "BUSY ", SB_ERR_UNAVAILABLE },
+        { "READONLY ", SB_ERR_FORBIDDEN },  { "DENIED ", SB_ERR_FORBIDDEN },       { "ERR The ID ", SB_ERR_CORRUPT },
         { "LOADING ", SB_ERR_UNAVAILABLE }, { "MASTERDOWN ", SB_ERR_UNAVAILABLE }, { "FORMAT ", SB_ERR_INCOMPATIBLE },
+        { "BUSY ", SB_ERR_UNAVAILABLE },    { "ERR max ", SB_ERR_UNAVAILABLE },    { "NOREPLICAS ", SB_ERR_FORBIDDEN },
     };
     if (!reply) {
         int is_late = errno == EAGAIN && (*link)->err == REDIS_ERR_IO;
