@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -14,7 +13,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from . import _library as c
 from . import batons, calls, group, participants, pushes
-from ._library import HandleError, Owned, SharedCoreError, copied_descriptor, error_of
+from ._library import HandleError, Owned, SharedCoreError, copied_descriptor, error_of, milliseconds
 from ._stream import Stream as BlockingStream
 from .calls import Call
 from .group import Event, Guard, Notification, Operation
@@ -114,11 +113,11 @@ class Object(Scoped, Generic[Blocking]):
 def deadline(timeout: float | None) -> float | None:
     """Returns the loop's time at which a wait ends; None for one without an end.
 
-    :raises ValueError: for a timeout that is no number.
+    :raises TypeError: a timeout that is no number.
+    :raises ValueError: the timeout is ``nan``.
     """
-    if timeout is not None and math.isnan(timeout):
-        raise ValueError("A timeout is a number of seconds, not nan.")
-    return None if timeout is None else asyncio.get_running_loop().time() + timeout
+    limit = milliseconds(timeout)
+    return None if limit < 0 else asyncio.get_running_loop().time() + limit / 1000
 
 
 def time_left(end: float | None) -> float | None:

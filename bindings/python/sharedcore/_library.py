@@ -7,10 +7,11 @@ import os
 import select
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from ctypes import POINTER, c_char, c_char_p, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from numbers import Real
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -754,26 +755,71 @@ def data(value: bytes, name: str) -> bytes:
     return value
 
 
+def page_limit(number: int) -> int:
+    """Returns the largest number of elements of a page.
+
+    :raises ValueError: the number is negative, or beyond what the library counts to.
+    """
+    if not 0 <= number < 2**63:
+        raise ValueError(f"The limit of a page is at most 2^63 - 1, not {number}.")
+    return number
+
+
+def text_list(texts: Sequence[str], name: str) -> list[bytes]:
+    """Returns several texts as UTF-8.
+
+    :raises TypeError: they are one text, which is a sequence of texts as well.
+    """
+    if isinstance(texts, (str, bytes)):
+        raise TypeError(f"{name} is a sequence of str, not one {type(texts).__name__}.")
+    return [c_text(each) for each in texts]
+
+
+def _whole_milliseconds(seconds: float, name: str) -> int:
+    """Returns seconds as milliseconds, within 2^62.
+
+    :raises TypeError: the seconds are no number.
+    :raises ValueError: they are ``nan``.
+    """
+    if not isinstance(seconds, Real):
+        raise TypeError(f"The {name} is a number of seconds, not {type(seconds).__name__}.")
+    if seconds != seconds:
+        raise ValueError(f"The {name} is a number of seconds, not nan.")
+    # Compared before the product, which is infinite for a large number.
+    limit = 2**62 // 1000
+    return 2**62 if seconds >= limit else -(2**62) if seconds <= -limit else int(seconds * 1000)
+
+
 def milliseconds(timeout: float | None) -> int:
     """Returns a timeout in seconds as milliseconds, at least 0; -1 (no limit) for None and infinity.
 
-    :raises ValueError: a timeout that is no number.
+    :raises TypeError: a timeout that is no number.
+    :raises ValueError: the timeout is ``nan``.
     """
     if timeout is None or timeout == float("inf"):
         return -1
-    if timeout != timeout:
-        raise ValueError("A timeout is a number of seconds, not nan.")
-    return max(0, min(int(timeout * 1000), 2**62))
+    return max(0, _whole_milliseconds(timeout, "timeout"))
+
+
+def result_within(future: Future[Value], timeout: float | None) -> Value:
+    """Waits for a future, at most so many seconds; None and infinity wait without an end.
+
+    :raises TimeoutError: it has no result by then.
+    """
+    limit = milliseconds(timeout)
+    return future.result(None if limit < 0 else min(limit / 1000, threading.TIMEOUT_MAX))
 
 
 def duration(seconds: float, name: str) -> int:
     """Returns a duration in seconds as milliseconds, at least 1; 0 for 0.
 
-    :raises ValueError: the duration is negative, infinite or no number.
+    :raises TypeError: the duration is no number.
+    :raises ValueError: the duration is negative, infinite or ``nan``.
     """
+    found = _whole_milliseconds(seconds, name)
     if not 0 <= seconds < float("inf"):
         raise ValueError(f"The {name} is a number of seconds from 0, not {seconds}.")
-    return max(1, min(int(seconds * 1000), 2**62)) if seconds else 0
+    return max(1, found) if seconds else 0
 
 
 def open_timeout(seconds: float | None) -> int:

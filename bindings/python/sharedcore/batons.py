@@ -76,7 +76,7 @@ class ReceivedBaton:
 
 def give(core: int, baton: Baton) -> None:
     """Answers the event to stop with a baton."""
-    data, calls = baton.data, [c.c_text(id) for id in baton.calls]
+    data, calls = baton.data, c.text_list(baton.calls, "calls")
     structure = c.CBaton(
         size=ctypes.sizeof(c.CBaton),
         kind=c.c_text(baton.kind),

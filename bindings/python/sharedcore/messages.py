@@ -8,7 +8,7 @@ from ctypes import byref, c_int32, c_uint64, string_at
 from dataclasses import dataclass, field
 
 from . import _library as c
-from ._library import call, library, word
+from ._library import call, library, page_limit, word
 
 _NO_TIME = -(2**63)
 _CHANGES = ("changed", "changedInHand", "over", "absent")
@@ -97,8 +97,11 @@ def c_message(message: Message) -> c.CMessage:
 
 
 def _whole_milliseconds(time: float) -> int:
+    if not -float("inf") < time < float("inf"):
+        raise ValueError(f"The time of a message is a number of seconds since 1970, not {time}.")
     # A time beyond the range is left to the library to refuse: ctypes would cut it.
-    return max(1 - 2**63, min(round(time * 1000), 2**63 - 1))
+    limit = 2**63 // 1000
+    return 2**63 - 1 if time >= limit else 1 - 2**63 if time <= -limit else round(time * 1000)
 
 
 def message_of(found: c.CMessage) -> Message:
@@ -129,7 +132,7 @@ def change(name: str, *arguments: object) -> str:
 def inbox_page(group: int, after: int, limit: int) -> InboxPage:
     """Gets a page of a group's inbox."""
     place = ctypes.POINTER(c.CInboxPage)()
-    call("sc_inbox", group, word(after, "revision"), word(limit, "limit"), byref(place))
+    call("sc_inbox", group, word(after, "revision"), page_limit(limit), byref(place))
     try:
         page = place.contents
         listed = (page.messages[index].contents for index in range(page.count))

@@ -17,7 +17,7 @@ from typing import Any, Protocol, TypedDict, Unpack, runtime_checkable
 from . import _library as c
 from ._library import (
     CallLock, Owned, Scoped, SharedCoreError, call, duration, error_of, library, milliseconds, refuse_forked_child,
-    run_interruptibly,
+    result_within, run_interruptibly,
 )
 from .batons import ENDS, REACHES, Baton, BatonEnd, ReceivedBaton, give
 from .calls import Activity, Call, OpenCall, begin_activity, begin_call
@@ -255,7 +255,7 @@ def open_participant(name: str, group: Group, **options: Unpack[ParticipantOptio
     unknown = options.keys() - ParticipantOptions.__annotations__.keys()
     if unknown:
         raise TypeError(f"There is no option {', '.join(sorted(unknown))} of a participant.")
-    kinds = [c.c_text(kind) for kind in options.get("takes_batons", ())]
+    kinds = c.text_list(options.get("takes_batons", ()), "takes_batons")
     structure = c.CParticipantOptions(
         size=ctypes.sizeof(c.CParticipantOptions),
         takes_batons=(c_char_p * len(kinds))(*kinds),
@@ -266,6 +266,8 @@ def open_participant(name: str, group: Group, **options: Unpack[ParticipantOptio
     times: dict[str, Any] = dict(options)
     for time in _TIMES:
         setattr(structure, time, duration(times.get(time, 0), time))
+    if structure.baton_lifetime and not 1000 <= structure.baton_lifetime <= 60_000:
+        raise ValueError(f"The baton_lifetime is 1 to 60 seconds, or 0 for the default, not {times['baton_lifetime']}.")
 
     def body() -> int:
         handle = c_uint64()
@@ -491,7 +493,7 @@ class _Participant(Scoped):
         """
         self._require_other_thread()
         refuse_forked_child()
-        self._ended.result(timeout)
+        result_within(self._ended, timeout)
 
 
 def _settle(future: Future[Any], error: BaseException | None, value: object) -> bool:
@@ -525,7 +527,7 @@ class Main(_Participant):
         """
         self._require_other_thread()
         refuse_forked_child()
-        self._started.result(timeout)
+        result_within(self._started, timeout)
 
     def acknowledge(self, call_id: str, sequence: str | None = None) -> bool:
         """Says that a message of exactly this identity was shown. Returns whether it waited to be."""

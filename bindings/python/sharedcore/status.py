@@ -7,7 +7,7 @@ from ctypes import byref
 from dataclasses import dataclass
 
 from . import _library as c
-from ._library import call, library, word
+from ._library import call, library, page_limit, word
 
 _STATES = (None, "starting", "running", "stopping")
 
@@ -277,7 +277,7 @@ def _entry(entry: c.CTimelineEntry) -> TimelineEntry:
 def timeline_page(group: int, after: int, limit: int) -> TimelinePage:
     """Gets a page of a group's timeline."""
     place = ctypes.POINTER(c.CTimelinePage)()
-    call("sc_timeline", group, word(after, "revision"), word(limit, "limit"), byref(place))
+    call("sc_timeline", group, word(after, "revision"), page_limit(limit), byref(place))
     try:
         page = place.contents
         return TimelinePage(

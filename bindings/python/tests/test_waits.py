@@ -1,6 +1,7 @@
 """Waits that end early: by a signal, by another thread or task, by a cancelled task, by a core that raises anything."""
 
 import asyncio
+import math
 import os
 import signal
 import tempfile
@@ -13,9 +14,11 @@ from typing import Any
 from unittest import mock
 
 import sharedcore
-from sharedcore import Call, Executor, Group, Guard, Main, Message, Operation, StopRequest, aio
+from sharedcore import Baton, Call, Executor, Group, Guard, Main, Message, Operation, StopRequest, aio
 from sharedcore import group as groups
-from sharedcore._library import call, duration, open_timeout
+from sharedcore._library import call, duration, milliseconds, open_timeout
+from sharedcore.batons import give
+from sharedcore.messages import c_message
 
 
 class Interrupted(Exception):
@@ -186,6 +189,92 @@ class ArgumentTests(GroupCase):
                     body()
         self.assertEqual([duration(each, "time") for each in (0, 0.0001, 0.0015, 2)], [0, 1, 1, 2000])
         self.assertEqual([open_timeout(each) for each in (None, 0, 0.5, float("inf"))], [0, 1, 500, 2**62])
+
+    def test_timeouts_of_any_size(self) -> None:
+        """A negative one is 0, also without an end, and one beyond the range of the library waits as long as that."""
+        group = self.open()
+        mailbox, watch = group.mailbox("m"), group.watch("a", snapshot=False)
+        for timeout in (-math.inf, -1, -1e306, -10**400, 0, False):
+            self.assertIsNone(mailbox.take(timeout))
+            self.assertIsNone(watch.next(timeout))
+            self.assertIsNone(asyncio.run(aio.Mailbox(mailbox).take(timeout)))
+            self.assertIsNone(asyncio.run(aio.Watch(watch).next(timeout)))
+        for timeout in (1e306, 10**400, math.inf):
+            mailbox.send(b"1")
+            self.assertEqual(mailbox.take(timeout).message, b"1")
+            mailbox.send(b"2")
+            self.assertEqual(asyncio.run(aio.Mailbox(mailbox).take(timeout)).message, b"2")
+            group.put("a", b"1")
+            self.assertEqual(asyncio.run(aio.Watch(watch).next(timeout)).kind, "changes")
+            Group(self.directory, open_timeout=timeout).close()
+        self.assertEqual([milliseconds(each) for each in (1e306, 10**400, -math.inf)], [2**62, 2**62, 0])
+
+    def test_timeout_of_another_type(self) -> None:
+        group = self.open()
+        mailbox, watch = group.mailbox("m"), group.watch("a", snapshot=False)
+        for timeout in ("1", b"1", [1]):
+            for body in (
+                lambda: mailbox.take(timeout), lambda: watch.next(timeout),
+                lambda: asyncio.run(aio.Mailbox(mailbox).take(timeout)),
+                lambda: asyncio.run(aio.Watch(watch).next(timeout)),
+                lambda: Operation.put("a", b"", expires_after=timeout),
+                lambda: Group(self.directory, open_timeout=timeout),
+            ):
+                with self.assertRaisesRegex(TypeError, "number of seconds"):
+                    body()
+
+    def test_timeouts_of_a_participant(self) -> None:
+        with Main(self.open("main"), PlainCore) as main:
+            for timeout in (1e306, math.inf, None):
+                main.wait_until_started(timeout)
+            for timeout in (0, -1, -math.inf):
+                with self.assertRaises(TimeoutError):
+                    main.wait_until_ended(timeout)
+            for wait in (main.wait_until_started, main.wait_until_ended):
+                with self.assertRaises(ValueError):
+                    wait(math.nan)
+                with self.assertRaisesRegex(TypeError, "number of seconds"):
+                    wait("1")
+
+    def test_durations_of_any_size(self) -> None:
+        self.assertEqual(duration(1e306, "time"), 2**62)
+        group = self.open()
+        group.commit([Operation.put("e", b"", expires_after=1e306)])
+        self.assertGreater(group.get("e").expires_after, 86400)
+        with Main(self.open("main"), PlainCore, stop_timeout=1e306) as main:
+            main.wait_until_started(60)
+
+    def test_times_of_a_message(self) -> None:
+        for time_sent in (math.inf, -math.inf, math.nan):
+            with self.assertRaisesRegex(ValueError, "time of a message"):
+                c_message(Message("1", time=time_sent))
+        # The library refuses a time beyond its range.
+        self.assertEqual(c_message(Message("1", time=1e306)).time, 2**63 - 1)
+        self.assertEqual(c_message(Message("1", time=-1e306)).time, 1 - 2**63)
+
+    def test_lifetime_of_a_baton(self) -> None:
+        group = self.open("main")
+        for lifetime in (0.5, 61):
+            with self.assertRaisesRegex(ValueError, "1 to 60 seconds"):
+                Main(group, PlainCore, baton_lifetime=lifetime)
+        for lifetime in (0, 1, 60):
+            Main(group, PlainCore, baton_lifetime=lifetime).close()
+
+    def test_text_for_texts(self) -> None:
+        """A text is a sequence of texts, and one of its characters each is not meant."""
+        with self.assertRaisesRegex(TypeError, "takes_batons"):
+            Main(self.open("main"), PlainCore, takes_batons="abc")
+        with self.assertRaisesRegex(TypeError, "calls"):
+            give(0, Baton("line/1", b"", "abc"))
+
+    def test_limits_of_pages(self) -> None:
+        """The error names the number that the program gave."""
+        group = self.open()
+        for limit in (2**63, 2**64 - 1):
+            for body in (lambda: group.inbox(limit=limit), lambda: group.timeline(limit=limit)):
+                with self.assertRaisesRegex(ValueError, f"not {limit}"):
+                    body()
+        self.assertEqual(group.inbox(limit=2**63 - 1).messages, ())
 
     def test_text_as_bytes(self) -> None:
         group = self.open()
