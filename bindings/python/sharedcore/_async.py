@@ -27,20 +27,30 @@ Done = TypeVar("Done")
 Source = TypeVar("Source", group.Mailbox, group.Responder)
 
 
-async def readable(descriptor: int) -> None:
-    """Returns when a descriptor is readable."""
+async def readable(descriptor: int, timeout: float | None) -> None:
+    """Returns when a descriptor is readable.
+
+    It has a future of its own in place of ``asyncio.wait_for``, which of Python 3.11 returns the result to a task that is
+    cancelled when the result is there: the task would go on.
+
+    :raises TimeoutError: not within so many seconds.
+    """
     loop = asyncio.get_running_loop()
-    future: asyncio.Future[None] = loop.create_future()
+    future: asyncio.Future[bool] = loop.create_future()
 
-    def wake() -> None:
+    def wake(is_readable: bool) -> None:
         if not future.done():
-            future.set_result(None)
+            future.set_result(is_readable)
 
-    loop.add_reader(descriptor, wake)
+    loop.add_reader(descriptor, wake, True)
+    timer = None if timeout is None else loop.call_later(timeout, wake, False)
     try:
-        await future
+        if not await future:
+            raise TimeoutError
     finally:
         loop.remove_reader(descriptor)
+        if timer is not None:
+            timer.cancel()
 
 
 async def wait_until_readable(source: Owned, timeout: float | None, *, on_thread: bool = False) -> bool:
@@ -60,7 +70,7 @@ async def wait_until_readable(source: Owned, timeout: float | None, *, on_thread
     if copy is None:
         return False
     try:
-        await asyncio.wait_for(readable(copy), timeout)
+        await readable(copy, timeout)
     finally:
         os.close(copy)
     return source.is_open

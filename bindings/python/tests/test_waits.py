@@ -3,6 +3,7 @@
 import asyncio
 import math
 import os
+import select
 import signal
 import tempfile
 import threading
@@ -435,6 +436,55 @@ class TaskTests(unittest.IsolatedAsyncioTestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.directory = os.path.join(folder.name, "group")
+
+    async def test_cancelled_when_the_element_is_there(self) -> None:
+        """A cancellation that a task has accepted ends it, also in the turns in which it learns of its element."""
+        async with await aio.Group.open(self.directory) as group:
+            mailbox, responder = await group.mailbox("m"), await group.responder("r")
+            watch, observation = await group.watch("a", snapshot=False), await group.observe("n")
+            requests: list[asyncio.Task[bytes]] = []
+
+            async def send_request() -> None:
+                requests.append(asyncio.create_task(group.request("r", b"1", timeout=60)))
+
+            async def put() -> None:
+                group.blocking.put("a", b"1")
+
+            async def post() -> None:
+                group.blocking.post("n")
+
+            async def send() -> None:
+                mailbox.blocking.send(b"1")
+
+            for wait, source, cause in (
+                (lambda: mailbox.take(60), mailbox, send),
+                (lambda: responder.take(60), responder, send_request),
+                (lambda: watch.next(60), watch, put),
+                (lambda: anext(watch), watch, put),
+                (lambda: observation.next(60), observation, post),
+            ):
+                for turns in range(6):
+                    task = asyncio.ensure_future(wait())
+                    # The descriptor of a mailbox is made on a thread.
+                    await asyncio.sleep(0.1)
+                    await cause()
+                    await asyncio.sleep(0)
+                    # The loop has no turn before the descriptor is readable.
+                    select.select([source.blocking.fileno()], [], [], 30)
+                    for _ in range(turns):
+                        await asyncio.sleep(0)
+                    accepted = task.cancel()
+                    await asyncio.wait([task], timeout=30)
+                    with self.subTest(source=type(source).__name__, turns=turns):
+                        self.assertEqual(task.cancelled(), accepted)
+                    # The element of a cancelled task is not lost.
+                    again = source.next if source in (watch, observation) else source.take
+                    found = await again(30) if task.cancelled() else task.result()
+                    if source is mailbox:
+                        await found.acknowledge()
+                    elif source is responder:
+                        await found.reply(b"")
+            await asyncio.wait_for(asyncio.gather(*requests), 60)
 
     async def test_two_tasks(self) -> None:
         """Two tasks wait for one watch, and get an event each."""
