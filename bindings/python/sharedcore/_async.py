@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import os
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, ParamSpec, Self, TypeVar
 
 from . import _library as c
 from . import batons, calls, group, participants, pushes
-from ._library import HandleError, Owned, SharedCoreError, copied_descriptor, error_of, milliseconds
+from ._library import (
+    HandleError, Owned, SharedCoreError, copied_descriptor, error_of, milliseconds, refuse_forked_child,
+)
 from ._stream import Stream as BlockingStream
+from ._threads import Threads, start_thread
 from .calls import Call
 from .group import Event, Guard, Notification, Operation
 from .messages import Message
@@ -24,6 +26,7 @@ Blocking = TypeVar("Blocking", bound=Owned)
 Element = TypeVar("Element")
 Taken = TypeVar("Taken")
 Done = TypeVar("Done")
+Arguments = ParamSpec("Arguments")
 Source = TypeVar("Source", group.Mailbox, group.Responder)
 
 
@@ -53,18 +56,11 @@ async def readable(descriptor: int, timeout: float | None) -> None:
             timer.cancel()
 
 
-async def wait_until_readable(source: Owned, timeout: float | None, *, on_thread: bool = False) -> bool:
+async def wait_until_readable(source: Owned, timeout: float | None) -> bool:
     """Waits until a source has something to take. Returns False where it was closed meanwhile.
 
-    :param on_thread: the first use of its descriptor may block.
     :raises TimeoutError: not within so many seconds.
     """
-    if on_thread:
-        try:
-            await asyncio.to_thread(source.fileno)
-        except HandleError:
-            # There is no copy either where it was closed.
-            pass
     # A copy: each task polls its own, and that of a source which another task closes is not another file's.
     copy = copied_descriptor(source)
     if copy is None:
@@ -74,6 +70,85 @@ async def wait_until_readable(source: Owned, timeout: float | None, *, on_thread
     finally:
         os.close(copy)
     return source.is_open
+
+
+def _quietly(body: Callable[[], object]) -> None:
+    """Makes a call that ends something which may be over."""
+    with suppress(SharedCoreError):
+        body()
+
+
+def run_later(body: Callable[[], object]) -> None:
+    """Makes a call on a thread of its own, which waits for no other call."""
+    start_thread(lambda: _quietly(body))
+
+
+async def run_whole(
+    body: Callable[[], Done], undo: Callable[[Done], object] = lambda done: None, *, threads: Threads | None
+) -> Done:
+    """Runs a call on a thread. A task that is cancelled does not wait for it, and its result is undone.
+
+    The thread does not belong to a task: the end of a loop, which cancels all tasks, does not cancel the undoing.
+
+    :param threads: those of the group. None is a thread of its own: for a call whose return another process decides, and for
+        one that ends something, which must not wait for others.
+    """
+    if threads is not None:
+        # They are not there in a forked child.
+        refuse_forked_child()
+    loop = asyncio.get_running_loop()
+    ready: asyncio.Future[None] = loop.create_future()
+    # The result or the error. Cancelled where the task does not wait any more.
+    outcome: Future[Done] = Future()
+
+    def wake() -> None:
+        if not ready.done():
+            ready.set_result(None)
+
+    def run() -> None:
+        # A thread of its own makes also the call of a cancelled task that ends something.
+        if threads is not None and outcome.cancelled():
+            return
+        try:
+            done = body()
+        except BaseException as error:
+            with suppress(InvalidStateError):
+                outcome.set_exception(error)
+        else:
+            try:
+                outcome.set_result(done)
+            except InvalidStateError:
+                run_later(lambda: undo(done))
+                return
+        # The loop may be closed: its task has not waited to the end.
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(wake)
+
+    if threads is None:
+        start_thread(run)
+    else:
+        threads.run(run)
+    try:
+        await ready
+    except BaseException:
+        # Also that of a task which is destroyed. A future that cannot be cancelled has its result or its error.
+        if not outcome.cancel() and outcome.exception() is None:
+            done = outcome.result()
+            run_later(lambda: undo(done))
+        raise
+    return outcome.result()
+
+
+class Calling:
+    """An object whose calls run on the threads of its group."""
+
+    _threads: Threads
+
+    async def _call(
+        self, body: Callable[Arguments, Done], *arguments: Arguments.args, **options: Arguments.kwargs
+    ) -> Done:
+        """Makes a call that waits for the store alone."""
+        return await run_whole(lambda: body(*arguments, **options), threads=self._threads)
 
 
 class Scoped:
@@ -91,12 +166,13 @@ class Scoped:
         await self.aclose()
 
 
-class Object(Scoped, Generic[Blocking]):
+class Object(Scoped, Calling, Generic[Blocking]):
     """An object with a handle, for ``with`` and ``async with``. The garbage collector closes it as well."""
 
-    def __init__(self, blocking: Blocking) -> None:
+    def __init__(self, blocking: Blocking, threads: Threads | None = None) -> None:
         #: The same object, with calls that block.
         self.blocking = blocking
+        self._threads = threads or Threads()
 
     @property
     def is_open(self) -> bool:
@@ -109,7 +185,7 @@ class Object(Scoped, Generic[Blocking]):
 
     async def aclose(self) -> None:
         """Closes the object. Idempotent."""
-        await asyncio.to_thread(self.blocking.close)
+        await run_whole(self.blocking.close, threads=None)
 
     def __enter__(self) -> Self:
         return self
@@ -134,34 +210,52 @@ def time_left(end: float | None) -> float | None:
     return None if end is None else end - asyncio.get_running_loop().time()
 
 
+async def next_element(source: BlockingStream[Element], end: float | None, threads: Threads | None) -> Element | None:
+    """Waits for the next element until a time of the loop, and returns None then.
+
+    :raises StopAsyncIteration: the sequence has ended.
+    """
+    try:
+        if source._begins_by_store and source.is_open:
+            try:
+                await run_whole(source.fileno, threads=threads)
+            except HandleError:
+                if source.is_open:
+                    raise
+                raise StopAsyncIteration from None
+        while (element := source._take(0)) is None:
+            left = time_left(end)
+            if left is not None and left <= 0:
+                return None
+            try:
+                if not await wait_until_readable(source, left):
+                    raise StopAsyncIteration
+            except TimeoutError:
+                return None
+    except StopIteration:
+        raise StopAsyncIteration from None
+    return element
+
+
 class Stream(Object[BlockingStream[Any]], Generic[Element]):
     """A sequence of elements, for ``async for`` and :meth:`next`. No thread waits: the loop polls the descriptor."""
 
-    @staticmethod
-    def _convert(element: Any) -> Element:
+    def _convert(self, element: Any) -> Element:
         return element  # type: ignore[no-any-return]
 
     async def next(self, timeout: float | None = None) -> Element | None:
         """Waits for the next element. Returns None after ``timeout`` seconds, and at the end; None waits without an end."""
-        end = deadline(timeout)
         try:
-            if not await self.blocking._begin():
-                return None
-            while (element := self.blocking._take(0)) is None:
-                left = time_left(end)
-                if left is not None and left <= 0:
-                    return None
-                if not await wait_until_readable(self.blocking, left):
-                    return None
-        except (StopIteration, TimeoutError):
+            element = await next_element(self.blocking, deadline(timeout), self._threads)
+        except StopAsyncIteration:
             return None
-        return self._convert(element)
+        return None if element is None else self._convert(element)
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> Element:
-        return self._convert(await anext(self.blocking))
+        return self._convert(await next_element(self.blocking, None, self._threads))
 
 
 class Watch(Stream[Event]):
@@ -176,71 +270,9 @@ class CallChanges(Stream[tuple[Call, ...]]):
     """The lists of a group's calls, one for each change."""
 
 
-async def run_whole(
-    body: Callable[[], Done], undo: Callable[[Done], object] = lambda done: None, *, waits: bool = False
-) -> Done:
-    """Runs a call on a thread. A task that is cancelled does not wait for it, and its result is undone.
-
-    The thread does not belong to a task: the end of a loop, which cancels all tasks, does not cancel the undoing.
-
-    :param waits: another process decides when the call returns. It gets a thread of its own then: the loop's executor has few,
-        which other calls need, and the loop does not end before they have returned.
-    """
-    loop = asyncio.get_running_loop()
-    ready: asyncio.Future[None] = loop.create_future()
-    # The result or the error. Cancelled where the task does not wait any more.
-    outcome: Future[Done] = Future()
-
-    def wake() -> None:
-        if not ready.done():
-            ready.set_result(None)
-
-    def run() -> None:
-        # A thread of its own has begun, and makes also the call that ends something.
-        if not waits and outcome.cancelled():
-            return
-        try:
-            done = body()
-        except BaseException as error:
-            with suppress(InvalidStateError):
-                outcome.set_exception(error)
-        else:
-            try:
-                outcome.set_result(done)
-            except InvalidStateError:
-                _quietly(lambda: undo(done))
-                return
-        # The loop may be closed: its task has not waited to the end.
-        with suppress(RuntimeError):
-            loop.call_soon_threadsafe(wake)
-
-    if waits:
-        threading.Thread(target=run, name="sharedcore", daemon=True).start()
-    else:
-        loop.run_in_executor(None, run)
-    try:
-        await ready
-    except BaseException:
-        # Also that of a task which is destroyed. A future that cannot be cancelled has its result or its error.
-        if not outcome.cancel() and outcome.exception() is None:
-            done = outcome.result()
-            run_later(lambda: undo(done))
-        raise
-    return outcome.result()
-
-
-def _quietly(body: Callable[[], object]) -> None:
-    """Makes a call that ends something which may be over."""
-    with suppress(SharedCoreError):
-        body()
-
-
-def run_later(body: Callable[[], object]) -> None:
-    """Makes a call on a thread of its own: a thread of the loop's executor may not run before the loop ends."""
-    threading.Thread(target=_quietly, args=[body], name="sharedcore").start()
-
-
-async def take(source: Source, timeout: float | None, convert: Callable[[Any], Taken]) -> Taken | None:
+async def take(
+    source: Source, timeout: float | None, threads: Threads, convert: Callable[[Any, Threads], Taken]
+) -> Taken | None:
     """Takes from a mailbox or a responder, and waits so many seconds for a message; None waits without an end.
 
     No thread waits. What comes to a task that is cancelled is given back.
@@ -249,22 +281,31 @@ async def take(source: Source, timeout: float | None, convert: Callable[[Any], T
     """
     end = deadline(timeout)
     while True:
-        taken = await _take_now(source)
+        taken = await _take_now(source, threads)
         if taken is not None:
-            return convert(taken)
+            return convert(taken, threads)
         left = time_left(end)
         if left is not None and left <= 0:
             return None
+        # The first use of the descriptor waits for the store. It is readable then if a message has come before.
+        with suppress(HandleError):
+            # There is no copy either where it was closed.
+            await run_whole(source.fileno, threads=threads)
         try:
-            # A message may have come before this was the descriptor's first use: it is readable then.
-            if not await wait_until_readable(source, left, on_thread=True):
+            if not await wait_until_readable(source, left):
                 raise error_of(c.CLOSED, "The mailbox was closed.", "mailbox")
         except TimeoutError:
             return None
 
 
-async def _take_now(source: group.Mailbox | group.Responder) -> group.Delivery | group.Request | None:
-    return await run_whole(lambda: source.take(0), lambda taken: taken.give_back() if taken is not None else None)
+async def _take_now(
+    source: group.Mailbox | group.Responder, threads: Threads
+) -> group.Delivery | group.Request | None:
+    def undo(taken: group.Delivery | group.Request | None) -> None:
+        if taken is not None:
+            taken.give_back()
+
+    return await run_whole(lambda: source.take(0), undo, threads=threads)
 
 
 class Mailbox(Object[group.Mailbox]):
@@ -272,7 +313,7 @@ class Mailbox(Object[group.Mailbox]):
 
     async def send(self, message: bytes) -> int:
         """Puts a message at the end. Returns the revision."""
-        return await asyncio.to_thread(self.blocking.send, message)
+        return await self._call(self.blocking.send, message)
 
     async def take(self, timeout: float | None = None) -> Delivery | None:
         """Takes a message, and waits so many seconds for one; None waits without an end.
@@ -281,28 +322,28 @@ class Mailbox(Object[group.Mailbox]):
 
         :raises ClosedError: the mailbox or its group was closed.
         """
-        return await take(self.blocking, timeout, Delivery)
+        return await take(self.blocking, timeout, self._threads, Delivery)
 
 
 class Delivery(Object[group.Delivery]):
     """A message that was taken: acknowledge it, or give it back."""
 
-    def __init__(self, blocking: group.Delivery) -> None:
-        super().__init__(blocking)
+    def __init__(self, blocking: group.Delivery, threads: Threads | None = None) -> None:
+        super().__init__(blocking, threads)
         #: The message.
         self.message = blocking.message
 
     async def acknowledge(self) -> bool:
         """Removes the message. Returns False where the take did not stand any more."""
-        return await asyncio.to_thread(self.blocking.acknowledge)
+        return await self._call(self.blocking.acknowledge)
 
     async def acknowledge_with(self, operations: Sequence[Operation], guards: Sequence[Guard] = ()) -> int | None:
         """Removes the message in one commit with operations, as :meth:`sharedcore.Delivery.acknowledge_with`."""
-        return await asyncio.to_thread(self.blocking.acknowledge_with, operations, guards)
+        return await self._call(self.blocking.acknowledge_with, operations, guards)
 
     async def give_back(self) -> None:
         """Lets others take the message."""
-        await asyncio.to_thread(self.blocking.give_back)
+        await self._call(self.blocking.give_back)
 
 
 class Responder(Object[group.Responder]):
@@ -310,45 +351,45 @@ class Responder(Object[group.Responder]):
 
     async def take(self, timeout: float | None = None) -> Request | None:
         """Takes a request, as :meth:`Mailbox.take` takes a message."""
-        return await take(self.blocking, timeout, Request)
+        return await take(self.blocking, timeout, self._threads, Request)
 
 
 class Request(Object[group.Request]):
     """A request that was taken: reply to it, refuse it, or give it back."""
 
-    def __init__(self, blocking: group.Request) -> None:
-        super().__init__(blocking)
+    def __init__(self, blocking: group.Request, threads: Threads | None = None) -> None:
+        super().__init__(blocking, threads)
         #: The request.
         self.message = blocking.message
 
     async def reply(self, message: bytes) -> bool:
         """Replies. Returns False where the request was not this program's any more."""
-        return await asyncio.to_thread(self.blocking.reply, message)
+        return await self._call(self.blocking.reply, message)
 
     async def refuse(self, reason: str) -> bool:
         """Refuses: the requester gets the reason. Returns as :meth:`reply` does."""
-        return await asyncio.to_thread(self.blocking.refuse, reason)
+        return await self._call(self.blocking.refuse, reason)
 
     async def give_back(self) -> None:
         """Lets another program take the request."""
-        await asyncio.to_thread(self.blocking.give_back)
+        await self._call(self.blocking.give_back)
 
 
 class Command(Object[calls.Command]):
     """A command for a call: carry it out and accept it, or refuse it."""
 
-    def __init__(self, blocking: calls.Command) -> None:
-        super().__init__(blocking)
+    def __init__(self, blocking: calls.Command, threads: Threads | None = None) -> None:
+        super().__init__(blocking, threads)
         #: ``answer``, ``decline``, ``hold``, ``resume`` or ``hangUp``.
         self.kind = blocking.kind
 
     async def accept(self) -> None:
         """Says that the command was carried out."""
-        await asyncio.to_thread(self.blocking.accept)
+        await self._call(self.blocking.accept)
 
     async def refuse(self, reason: str) -> None:
         """Says that the command is not carried out."""
-        await asyncio.to_thread(self.blocking.refuse, reason)
+        await self._call(self.blocking.refuse, reason)
 
 
 class OpenCall(Stream[Command]):
@@ -356,25 +397,24 @@ class OpenCall(Stream[Command]):
 
     blocking: calls.OpenCall
 
-    @staticmethod
-    def _convert(element: Any) -> Command:
-        return Command(element)
+    def _convert(self, element: Any) -> Command:
+        return Command(element, self._threads)
 
     async def change(self, state: str) -> None:
         """Changes the state: a state of :class:`sharedcore.Call` other than ``ended``."""
-        await asyncio.to_thread(self.blocking.change, state)
+        await self._call(self.blocking.change, state)
 
     async def change_media(self, *, audio: bool, video: bool) -> None:
         """Says what media the call has from now on: none while it is held."""
-        await asyncio.to_thread(lambda: self.blocking.change_media(audio=audio, video=video))
+        await self._call(self.blocking.change_media, audio=audio, video=video)
 
     async def set_moves(self, kind: str | None, *, needs_descriptors: bool = True) -> None:
         """Says that the call moves with a baton of a kind, as :meth:`sharedcore.OpenCall.set_moves`."""
-        await asyncio.to_thread(lambda: self.blocking.set_moves(kind, needs_descriptors=needs_descriptors))
+        await self._call(self.blocking.set_moves, kind, needs_descriptors=needs_descriptors)
 
     async def end(self, reason: str, text: str = "") -> None:
         """Ends the call, such as by ``hungUp``, or by ``failed`` with a text for people."""
-        await asyncio.to_thread(self.blocking.end, reason, text)
+        await self._call(self.blocking.end, reason, text)
 
 
 class Activity(Object[calls.Activity]):
@@ -382,7 +422,7 @@ class Activity(Object[calls.Activity]):
 
     async def end(self) -> None:
         """Ends the activity."""
-        await asyncio.to_thread(self.blocking.end)
+        await self._call(self.blocking.end)
 
 
 def _close_all(descriptors: list[int]) -> None:
@@ -390,11 +430,12 @@ def _close_all(descriptors: list[int]) -> None:
         os.close(each)
 
 
-class ReceivedBaton:
+class ReceivedBaton(Calling):
     """The baton of a former owner, for the start of a core, as :class:`sharedcore.ReceivedBaton`."""
 
-    def __init__(self, blocking: batons.ReceivedBaton) -> None:
+    def __init__(self, blocking: batons.ReceivedBaton, threads: Threads | None = None) -> None:
         self.blocking = blocking
+        self._threads = threads or Threads()
         self.kind = blocking.kind
         self.data = blocking.data
         self.calls = blocking.calls
@@ -403,7 +444,7 @@ class ReceivedBaton:
 
     async def take_descriptors(self) -> list[int]:
         """Returns the descriptors, once. They are the program's to close. A task that is cancelled has none to close."""
-        return await run_whole(self.blocking.take_descriptors, _close_all)
+        return await run_whole(self.blocking.take_descriptors, _close_all, threads=self._threads)
 
     async def apply(self) -> dict[str, OpenCall]:
         """Takes the calls over, and returns those that are open, by their ids.
@@ -417,51 +458,51 @@ class ReceivedBaton:
             for each in found.values():
                 each.end("failed", "cancelled")
 
-        found = await run_whole(self.blocking.apply, undo)
-        return {id: OpenCall(each) for id, each in found.items()}
+        found = await run_whole(self.blocking.apply, undo, threads=self._threads)
+        return {id: OpenCall(each, self._threads) for id, each in found.items()}
 
     async def refuse(self, reason: str) -> None:
         """Says that this core cannot use it: the calls are over, and the former owner ends them."""
-        await asyncio.to_thread(self.blocking.refuse, reason)
+        await self._call(self.blocking.refuse, reason)
 
 
-class Result:
+class Result(Calling):
     """The answer to a call-id: ``message``, ``call`` or ``nothing``. Acknowledge a message when it was shown."""
 
-    def __init__(self, blocking: participants.Result) -> None:
+    def __init__(self, blocking: participants.Result, threads: Threads | None = None) -> None:
         self.blocking = blocking
+        self._threads = threads or Threads()
         self.kind = blocking.kind
         self.message: Message | None = blocking.message
         self.from_core = blocking.from_core
 
     async def acknowledge(self) -> bool:
         """Says that the message was shown. Returns False where it was not this participant's any more."""
-        return await asyncio.to_thread(self.blocking.acknowledge)
+        return await self._call(self.blocking.acknowledge)
 
     async def give_back(self) -> None:
         """Lets other participants have the message."""
-        await asyncio.to_thread(self.blocking.give_back)
+        await self._call(self.blocking.give_back)
 
 
 class TakenPush(Object[pushes.TakenPush]):
     """A push in a Main's hand. After ``close`` alone it stays there until the group is closed."""
 
-    def __init__(self, blocking: pushes.TakenPush) -> None:
-        super().__init__(blocking)
+    def __init__(self, blocking: pushes.TakenPush, threads: Threads | None = None) -> None:
+        super().__init__(blocking, threads)
         self.push: Push = blocking.push
 
     async def acknowledge(self) -> bool:
         """Says that the push was dealt with. Returns False where it was not this Main's any more."""
-        return await asyncio.to_thread(self.blocking.acknowledge)
+        return await self._call(self.blocking.acknowledge)
 
     async def give_back(self) -> None:
         """Lets a Main take the push again."""
-        await asyncio.to_thread(self.blocking.give_back)
+        await self._call(self.blocking.give_back)
 
 
 class Pushes(Stream[TakenPush]):
     """The pushes for a Main, the oldest first. It ends with the Main."""
 
-    @staticmethod
-    def _convert(element: Any) -> TakenPush:
-        return TakenPush(element)
+    def _convert(self, element: Any) -> TakenPush:
+        return TakenPush(element, self._threads)

@@ -13,6 +13,9 @@ Element = TypeVar("Element")
 class Stream(Scoped, Generic[Element]):
     """A sequence of elements, for ``next``, ``for`` and ``async for``."""
 
+    #: Whether the first use of the descriptor or of :meth:`_take` waits for the store, which the thread of a loop must not.
+    _begins_by_store = False
+
     def __init__(self, handle: int) -> None:
         self._handle = handle
 
@@ -22,12 +25,6 @@ class Stream(Scoped, Generic[Element]):
         :raises StopIteration: the sequence has ended.
         """
         raise NotImplementedError
-
-    async def _begin(self) -> bool:
-        """Makes ready for :meth:`_take` on the thread of a loop, which must not wait for the store. Returns False where
-        the stream was closed meanwhile.
-        """
-        return True
 
     def next(self, timeout: float | None = None) -> Element | None:
         """Waits for the next element. Returns None after ``timeout`` seconds, and at the end.
@@ -60,14 +57,9 @@ class Stream(Scoped, Generic[Element]):
         return self
 
     async def __anext__(self) -> Element:
-        from ._async import wait_until_readable
+        from ._async import next_element
 
-        try:
-            if not await self._begin():
-                raise StopAsyncIteration
-            while (element := self._take(0)) is None:
-                if not await wait_until_readable(self, None):
-                    raise StopAsyncIteration
-        except StopIteration:
-            raise StopAsyncIteration from None
+        element = await next_element(self, None, None)
+        # A wait without an end has an element, or ends with the sequence.
+        assert element is not None
         return element

@@ -1,7 +1,7 @@
 """The package for asyncio: each call that blocks in :mod:`sharedcore` is a coroutine here, under the same name.
 
-Calls that block run on threads of the loop's default executor, those that wait for another process on threads of their own,
-and events on the loop.
+Calls that block run on threads of their group, those that wait for another process on threads of their own, and events on
+the loop.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from typing import Any, Protocol, Self, Unpack, runtime_checkable
 from . import _library as c
 from . import participants
 from ._async import (
-    Activity, CallChanges, Command, Delivery, Mailbox, Observation, OpenCall, Pushes, ReceivedBaton, Request, Responder,
-    Result, Scoped, TakenPush, Watch, run_later, run_whole,
+    Activity, CallChanges, Calling, Command, Delivery, Mailbox, Observation, OpenCall, Pushes, ReceivedBaton, Request,
+    Responder, Result, Scoped, TakenPush, Watch, run_later, run_whole,
 )
 from ._library import Owned, SharedCoreError, call, error_of, milliseconds
+from ._threads import Threads
 from .batons import Baton, BatonEnd, give
 from .calls import Call
 from .group import Entry, Guard, Notification, Operation, Snapshot
@@ -61,19 +62,20 @@ __all__ = [
 
 async def _open_group(body: Callable[[], BlockingGroup]) -> BlockingGroup:
     """Opens a group, which may wait for a hub. One that is opened for a task which is cancelled meanwhile is closed."""
-    return await run_whole(body, BlockingGroup.close, waits=True)
+    return await run_whole(body, BlockingGroup.close, threads=None)
 
 
-class Group(Scoped):
+class Group(Scoped, Calling):
     """An open group.
 
     >>> async with await Group.open("/run/user/1000/chat") as group:
     ...     async for event in await group.watch("members"): ...
     """
 
-    def __init__(self, blocking: BlockingGroup) -> None:
+    def __init__(self, blocking: BlockingGroup, threads: Threads | None = None) -> None:
         #: The same handle, with calls that block.
         self.blocking = blocking
+        self._threads = threads or Threads()
 
     @classmethod
     async def open(cls, directory: str, **options: Any) -> Self:
@@ -87,7 +89,7 @@ class Group(Scoped):
 
     async def aclose(self) -> None:
         """Leaves the group."""
-        await asyncio.to_thread(self.blocking.close)
+        await run_whole(self.blocking.close, threads=None)
 
     @property
     def session(self) -> int:
@@ -101,106 +103,106 @@ class Group(Scoped):
 
     async def sync(self) -> None:
         """Returns when this handle shows everything that was committed before. Its watches have it soon."""
-        await asyncio.to_thread(self.blocking.sync)
+        await self._call(self.blocking.sync)
 
     async def get(self, key: str) -> Entry | None:
-        return await asyncio.to_thread(self.blocking.get, key)
+        return await self._call(self.blocking.get, key)
 
     async def list(self, prefix: str = "") -> Snapshot:
-        return await asyncio.to_thread(self.blocking.list, prefix)
+        return await self._call(self.blocking.list, prefix)
 
     async def put(self, key: str, value: bytes) -> int:
-        return await asyncio.to_thread(self.blocking.put, key, value)
+        return await self._call(self.blocking.put, key, value)
 
     async def delete(self, key: str) -> int:
-        return await asyncio.to_thread(self.blocking.delete, key)
+        return await self._call(self.blocking.delete, key)
 
     async def commit(
         self, operations: Sequence[Operation], guards: Sequence[Guard] = (), *, request_number: int = 0
     ) -> int:
-        return await asyncio.to_thread(self.blocking.commit, operations, guards, request_number=request_number)
+        return await self._call(self.blocking.commit, operations, guards, request_number=request_number)
 
     async def watch(self, prefix: str = "", *, after: int | None = None, snapshot: bool = True) -> Watch:
-        return Watch(await asyncio.to_thread(self.blocking.watch, prefix, after=after, snapshot=snapshot))
+        return Watch(await self._call(self.blocking.watch, prefix, after=after, snapshot=snapshot), self._threads)
 
     async def post(self, name: str, state: int | None = None) -> int:
-        return await asyncio.to_thread(self.blocking.post, name, state)
+        return await self._call(self.blocking.post, name, state)
 
     async def state(self, name: str) -> Notification:
-        return await asyncio.to_thread(self.blocking.state, name)
+        return await self._call(self.blocking.state, name)
 
     async def observe(self, name: str) -> Observation:
-        return Observation(await asyncio.to_thread(self.blocking.observe, name))
+        return Observation(await self._call(self.blocking.observe, name), self._threads)
 
     async def request(self, name: str, message: bytes, **options: Any) -> bytes:
         """Sends a request, and waits for the reply, with the options of :meth:`sharedcore.Group.request`."""
-        return await run_whole(lambda: self.blocking.request(name, message, **options), waits=True)
+        return await run_whole(lambda: self.blocking.request(name, message, **options), threads=None)
 
     async def responder(self, name: str, *, codec: str = "bytes") -> Responder:
         """Returns the requests of a name, for a program that answers them."""
-        return Responder(await asyncio.to_thread(lambda: self.blocking.responder(name, codec=codec)))
+        return Responder(await self._call(self.blocking.responder, name, codec=codec), self._threads)
 
     async def calls(self) -> tuple[Call, ...]:
-        return await asyncio.to_thread(self.blocking.calls)
+        return await self._call(self.blocking.calls)
 
     async def watch_calls(self) -> CallChanges:
-        return CallChanges(await asyncio.to_thread(self.blocking.watch_calls))
+        return CallChanges(await self._call(self.blocking.watch_calls), self._threads)
 
     async def command(self, call_id: str, command: str, *, timeout: float = 5) -> None:
-        await run_whole(lambda: self.blocking.command(call_id, command, timeout=timeout), waits=True)
+        await run_whole(lambda: self.blocking.command(call_id, command, timeout=timeout), threads=None)
 
     async def acknowledge_call(self, call_id: str) -> bool:
-        return await asyncio.to_thread(self.blocking.acknowledge_call, call_id)
+        return await self._call(self.blocking.acknowledge_call, call_id)
 
     async def status(self) -> Status:
-        return await asyncio.to_thread(self.blocking.status)
+        return await self._call(self.blocking.status)
 
     async def timeline(self, *, after: int = 0, limit: int = 100) -> TimelinePage:
-        return await asyncio.to_thread(lambda: self.blocking.timeline(after=after, limit=limit))
+        return await self._call(self.blocking.timeline, after=after, limit=limit)
 
     async def inbox(self, *, after: int = 0, limit: int = 100) -> InboxPage:
-        return await asyncio.to_thread(lambda: self.blocking.inbox(after=after, limit=limit))
+        return await self._call(self.blocking.inbox, after=after, limit=limit)
 
     async def message_state(self, call_id: str, sequence: str | None = None) -> MessageState:
-        return await asyncio.to_thread(self.blocking.message_state, call_id, sequence)
+        return await self._call(self.blocking.message_state, call_id, sequence)
 
     async def mailbox(self, path: str, *, capacity: int = 0, drops_oldest: bool = False) -> Mailbox:
         """Returns the mailbox at a path of the group."""
-        return Mailbox(
-            await asyncio.to_thread(lambda: self.blocking.mailbox(path, capacity=capacity, drops_oldest=drops_oldest))
-        )
+        blocking = await self._call(self.blocking.mailbox, path, capacity=capacity, drops_oldest=drops_oldest)
+        return Mailbox(blocking, self._threads)
 
 
-class CoreContext:
+class CoreContext(Calling):
     """The access of a running core to the group, as :class:`sharedcore.CoreContext`."""
 
-    def __init__(self, blocking: BlockingContext) -> None:
+    def __init__(self, blocking: BlockingContext, threads: Threads | None = None) -> None:
         #: The same, with calls that block.
         self.blocking = blocking
+        self._threads = threads or Threads()
         #: The revision that fences the core's writes.
         self.epoch = blocking.epoch
         #: What a former owner has given, for the start of the core; else None.
-        self.baton = None if blocking.baton is None else ReceivedBaton(blocking.baton)
+        self.baton = None if blocking.baton is None else ReceivedBaton(blocking.baton, self._threads)
 
     async def deliver(self, message: Message) -> bool:
         """Stores a message; only then may the core acknowledge it to its server. Returns False for a duplicate."""
-        return await asyncio.to_thread(self.blocking.deliver, message)
+        return await self._call(self.blocking.deliver, message)
 
     async def update(self, message: Message) -> str:
         """Replaces the content of a message that waits, and returns as :meth:`sharedcore.CoreContext.update`."""
-        return await asyncio.to_thread(self.blocking.update, message)
+        return await self._call(self.blocking.update, message)
 
     async def withdraw(self, call_id: str, sequence: str | None = None) -> str:
         """Takes back a message that waits: a wait for it ends with nothing to show. Returns as :meth:`update` does."""
-        return await asyncio.to_thread(self.blocking.withdraw, call_id, sequence)
+        return await self._call(self.blocking.withdraw, call_id, sequence)
 
     async def report(self, problem: str) -> None:
         """Puts a sentence about something that the core had to set aside on the timeline."""
-        await asyncio.to_thread(self.blocking.report, problem)
+        await self._call(self.blocking.report, problem)
 
     async def group(self) -> Group:
         """Returns the group with the epoch as a guard on every write. Close it after use."""
-        return Group(await asyncio.to_thread(self.blocking.group))
+        return Group(await self._call(self.blocking.group), self._threads)
 
     async def begin_call(self, description: Call) -> OpenCall:
         """Begins a call, which keeps this core until it ends. One that is open when the ownership is over is lost.
@@ -208,12 +210,15 @@ class CoreContext:
         The call of a task that is cancelled meanwhile ends as ``failed``.
         """
         begin, undo = self.blocking.begin_call, lambda begun: begun.end("failed", "cancelled")
-        return OpenCall(await run_whole(lambda: begin(description), undo))
+        return OpenCall(await run_whole(lambda: begin(description), undo, threads=self._threads), self._threads)
 
     async def begin_activity(self, kind: str, id: str, *, bound: float | None = None) -> Activity:
         """Begins a ``call`` (4 hours at most), a ``transfer`` (10 minutes), or work of another name with its bound in seconds."""
         begin = self.blocking.begin_activity
-        return Activity(await run_whole(lambda: begin(kind, id, bound=bound), lambda begun: begun.end()))
+        begun = await run_whole(
+            lambda: begin(kind, id, bound=bound), lambda begun: begun.end(), threads=self._threads
+        )
+        return Activity(begun, self._threads)
 
     @asynccontextmanager
     async def critical_section(self, maximum: float) -> AsyncIterator[None]:
@@ -226,16 +231,16 @@ class CoreContext:
         def leave(_: None = None) -> None:
             section.__exit__(None, None, None)
 
-        await run_whole(section.__enter__, leave)
+        await run_whole(section.__enter__, leave, threads=self._threads)
         try:
             yield
         finally:
             # On a thread of its own, which goes on where this task is cancelled or the loop ends.
-            await run_whole(leave, waits=True)
+            await run_whole(leave, threads=None)
 
     async def fail(self, reason: str) -> None:
         """Says that the core has ended by itself."""
-        await asyncio.to_thread(self.blocking.fail, reason)
+        await self._call(self.blocking.fail, reason)
 
 
 class Core(Protocol):
@@ -273,11 +278,12 @@ class MovingCore(Core, Protocol):
         """Ends the calls over the network where ``end.is_own``, and closes what is open."""
 
 
-class _Participant(Scoped, Owned):
+class _Participant(Scoped, Calling, Owned):
     """A participant whose events the loop handles."""
 
-    def __init__(self, handle: int, core: Callable[[], Core]) -> None:
+    def __init__(self, handle: int, core: Callable[[], Core], threads: Threads) -> None:
         self._handle = handle
+        self._threads = threads
         self._make = core
         self._core: Core | None = None
         #: The cores that have given a baton, until its end is known.
@@ -310,7 +316,7 @@ class _Participant(Scoped, Owned):
         await asyncio.shield(self._over)
         if self._tasks:
             await asyncio.wait(self._tasks)
-        await asyncio.to_thread(super().close)
+        await run_whole(super().close, threads=None)
 
     def close(self) -> None:
         """Ends the participation at once, without the last calls of its core. Idempotent; for the thread of the loop."""
@@ -361,7 +367,7 @@ class _Participant(Scoped, Owned):
             future = self._requests.pop(event.request)
             if future.cancelled() and event.result.kind == "message":
                 run_later(event.result.give_back)
-            _settle(future, event.error, Result(event.result))
+            _settle(future, event.error, Result(event.result, self._threads))
         elif event.kind == participants.STARTED:
             _settle(self._started, event.error, None)
         elif event.kind == participants.ENDED:
@@ -383,7 +389,7 @@ class _Participant(Scoped, Owned):
         try:
             async with turn:
                 self._core = core = self._make()
-                await core.start(CoreContext(BlockingContext(event.core, event.epoch, event.baton)))
+                await core.start(CoreContext(BlockingContext(event.core, event.epoch, event.baton), self._threads))
         except BaseException as error:
             # Also CancelledError, of what the core waits for.
             fail(event.core, error)
@@ -481,7 +487,7 @@ class Main(_Participant):
     """The long-lived process: it owns, and its core runs."""
 
     def __init__(self, group: Group, core: Callable[[], Core], **options: Unpack[ParticipantOptions]) -> None:
-        super().__init__(open_participant("sc_main_start", group.blocking, **options), core)
+        super().__init__(open_participant("sc_main_start", group.blocking, **options), core, group._threads)
 
     async def wait_until_started(self) -> None:
         """Waits until the core runs.
@@ -492,7 +498,7 @@ class Main(_Participant):
 
     async def acknowledge(self, call_id: str, sequence: str | None = None) -> bool:
         """Says that a message of exactly this identity was shown. Returns whether it waited to be."""
-        return await asyncio.to_thread(participants.acknowledge, self._handle, call_id, sequence)
+        return await self._call(participants.acknowledge, self._handle, call_id, sequence)
 
     async def rest(self) -> None:
         """Lets this Main sleep: its core is made quiet, and the holder of the group owns for it (contract C26).
@@ -509,14 +515,14 @@ class Main(_Participant):
 
     async def pushes(self) -> Pushes:
         """Begins to take the pushes that the host routes to Main, for ``async for``. Those of an earlier call end."""
-        return Pushes(await asyncio.to_thread(begin_pushes, self._handle))
+        return Pushes(await self._call(begin_pushes, self._handle), self._threads)
 
 
 class Executor(_Participant):
     """The short-lived process: it gets the message of its call-id, from the owner or with a core of its own."""
 
     def __init__(self, group: Group, core: Callable[[], Core], **options: Unpack[ParticipantOptions]) -> None:
-        super().__init__(open_participant("sc_executor_open", group.blocking, **options), core)
+        super().__init__(open_participant("sc_executor_open", group.blocking, **options), core, group._threads)
 
     def ask(
         self, call_id: str, timeout: float, *, sequence: str | None = None, insists: bool = False
@@ -576,6 +582,6 @@ class Holder(_Participant):
     async def open(cls, group: Group, **options: Unpack[ParticipantOptions]) -> Self:
         """Begins to own for a Main that rests, with the options of :class:`sharedcore.Holder`."""
         opened = await run_whole(
-            lambda: open_participant("sc_holder_open", group.blocking, **options), c.close_handle, waits=True
+            lambda: open_participant("sc_holder_open", group.blocking, **options), c.close_handle, threads=None
         )
-        return cls(opened, _NoCore)
+        return cls(opened, _NoCore, group._threads)

@@ -6,7 +6,7 @@ from ctypes import byref, c_int32, c_uint64
 from dataclasses import dataclass
 
 from . import _library as c
-from ._library import CallLock, HandleError, Owned, call, library
+from ._library import CallLock, Owned, call, library
 from ._stream import Stream
 
 COMMANDS = ("answer", "decline", "hold", "resume", "hangUp")
@@ -93,6 +93,9 @@ class OpenCall(Stream["Command"]):
     The first iteration begins to take commands. Answer each of them from then on.
     """
 
+    # It begins to take commands, by a call of the store.
+    _begins_by_store = True
+
     def change(self, state: str) -> None:
         """Changes the state: a state of :class:`Call` other than ``ended``."""
         call("sc_call_change", self._handle, _STATES.index(state))
@@ -114,20 +117,6 @@ class OpenCall(Stream["Command"]):
         """Ends the call, such as by ``hungUp``, or by ``failed`` with a text for people."""
         call("sc_call_end", self._handle, _REASONS.index(reason) + 1, c.c_text(text))
         self._handle = 0
-
-    async def _begin(self) -> bool:
-        import asyncio
-
-        if not self.is_open:
-            return True
-        try:
-            # The first use of the descriptor begins to take commands, by a call of the store.
-            await asyncio.to_thread(self.fileno)
-        except HandleError:
-            if self.is_open:
-                raise
-            return False
-        return True
 
     def _take(self, timeout: int) -> Command | None:
         handle, kind = c_uint64(), c_int32()

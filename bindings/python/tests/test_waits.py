@@ -586,24 +586,22 @@ class TaskTests(unittest.IsolatedAsyncioTestCase):
             self.assertEqual([each.result() for each in requests], [b"%d" % each * 2 for each in range(8)])
 
     async def test_section_of_a_cancelled_task(self) -> None:
-        """It is left also while the threads of the loop are busy, and the task is cancelled once more."""
+        """It is left also while the threads of the group are busy, and the task is cancelled once more."""
         core = AsyncCore()
         async with (
             await aio.Group.open(self.directory, role="main") as group, aio.Main(group, lambda: core) as main,
         ):
             await asyncio.wait_for(main.wait_until_started(), 60)
-            inside, busy, release = asyncio.Event(), threading.Event(), threading.Event()
+            inside, release = asyncio.Event(), threading.Event()
 
             async def work() -> None:
                 async with core.context.critical_section(60):
                     inside.set()
                     await asyncio.Event().wait()
 
-            loop = asyncio.get_running_loop()
-            loop.set_default_executor(ThreadPoolExecutor(1))
             task = asyncio.create_task(work())
             await asyncio.wait_for(inside.wait(), 60)
-            blocked = loop.run_in_executor(None, lambda: (busy.set(), release.wait(60)))
+            blocked = [asyncio.create_task(group._call(release.wait, 60)) for _ in range(40)]
             try:
                 task.cancel()
                 await asyncio.sleep(0)
@@ -619,7 +617,7 @@ class TaskTests(unittest.IsolatedAsyncioTestCase):
                             await asyncio.sleep(0.01)
             finally:
                 release.set()
-                await blocked
+                await asyncio.gather(*blocked)
 
     @staticmethod
     async def enter(context: aio.CoreContext) -> None:
