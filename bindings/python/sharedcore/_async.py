@@ -7,16 +7,15 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
+from functools import partial
 from types import TracebackType
 from typing import Any, Generic, ParamSpec, Self, TypeVar
 
 from . import _library as c
 from . import batons, calls, group, participants, pushes
-from ._library import (
-    HandleError, Owned, SharedCoreError, copied_descriptor, error_of, milliseconds, refuse_forked_child,
-)
+from ._library import HandleError, Owned, copied_descriptor, error_of, milliseconds, refuse_forked_child
 from ._stream import Stream as BlockingStream
-from ._threads import Threads, start_thread
+from ._threads import Threads, end_later, start_thread
 from .calls import Call
 from .group import Event, Guard, Notification, Operation
 from .messages import Message
@@ -72,23 +71,13 @@ async def wait_until_readable(source: Owned, timeout: float | None) -> bool:
     return source.is_open
 
 
-def _quietly(body: Callable[[], object]) -> None:
-    """Makes a call that ends something which may be over."""
-    with suppress(SharedCoreError):
-        body()
-
-
-def run_later(body: Callable[[], object]) -> None:
-    """Makes a call on a thread of its own, which waits for no other call."""
-    start_thread(lambda: _quietly(body))
-
-
 async def run_whole(
     body: Callable[[], Done], undo: Callable[[Done], object] = lambda done: None, *, threads: Threads | None
 ) -> Done:
     """Runs a call on a thread. A task that is cancelled does not wait for it, and its result is undone.
 
-    The thread does not belong to a task: the end of a loop, which cancels all tasks, does not cancel the undoing.
+    The thread does not belong to a task: the end of a loop, which cancels all tasks, does not cancel the undoing. While the
+    store cannot be reached, the undoing is repeated, so ``undo`` may be called several times.
 
     :param threads: those of the group. None is a thread of its own: for a call whose return another process decides, and for
         one that ends something, which must not wait for others.
@@ -118,7 +107,7 @@ async def run_whole(
             try:
                 outcome.set_result(done)
             except InvalidStateError:
-                run_later(lambda: undo(done))
+                end_later(lambda: undo(done))
                 return
         # The loop may be closed: its task has not waited to the end.
         with suppress(RuntimeError):
@@ -134,7 +123,7 @@ async def run_whole(
         # Also that of a task which is destroyed. A future that cannot be cancelled has its result or its error.
         if not outcome.cancel() and outcome.exception() is None:
             done = outcome.result()
-            run_later(lambda: undo(done))
+            end_later(lambda: undo(done))
         raise
     return outcome.result()
 
@@ -456,7 +445,7 @@ class ReceivedBaton(Calling):
 
         def undo(found: dict[str, calls.OpenCall]) -> None:
             for each in found.values():
-                each.end("failed", "cancelled")
+                end_later(partial(each.end, "failed", "cancelled"))
 
         found = await run_whole(self.blocking.apply, undo, threads=self._threads)
         return {id: OpenCall(each, self._threads) for id, each in found.items()}

@@ -1,11 +1,22 @@
-"""Threads of asyncio's objects. All are daemons: neither a loop nor the program waits at its end for a call that waits."""
+"""Threads for calls of asyncio, and for calls that end something.
+
+All are daemons: neither a loop nor the program waits at its end for a call that waits.
+"""
 
 from __future__ import annotations
 
+import logging
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 
+from . import _library as c
+from ._library import SharedCoreError
+
+LOGGER = logging.getLogger("sharedcore")
+#: With other codes there is nothing to end any more: the object, the group or the session is over.
+_PASSING = {c.CANCELLED, c.OUTCOME_UNKNOWN, c.STORAGE_FULL, c.UNAVAILABLE, c.SYSTEM, c.UNKNOWN}
 _LIMIT = 16
 _IDLE_SECONDS = 10
 
@@ -13,6 +24,35 @@ _IDLE_SECONDS = 10
 def start_thread(body: Callable[[], object]) -> None:
     """Runs a function on a thread of its own."""
     threading.Thread(target=body, name="sharedcore", daemon=True).start()
+
+
+def is_passing(error: SharedCoreError) -> bool:
+    """Whether a call that failed may succeed later, as when the hub is back."""
+    return error.code in _PASSING
+
+
+def end_later(body: Callable[[], object]) -> None:
+    """Makes a call that ends something on a thread of its own, and again each second until it succeeds.
+
+    It gives up when there is nothing to end any more: the object or the group was closed, or the session is over; and after a
+    minute.
+    """
+
+    def run() -> None:
+        give_up = time.monotonic() + 60
+        while True:
+            try:
+                body()
+                return
+            except SharedCoreError as error:
+                if not is_passing(error):
+                    return
+                if time.monotonic() >= give_up:
+                    LOGGER.warning("What was begun for a caller that has gone could not be ended: %s", error)
+                    return
+            time.sleep(1)
+
+    start_thread(run)
 
 
 class Threads:

@@ -18,10 +18,10 @@ from . import _library as c
 from . import participants
 from ._async import (
     Activity, CallChanges, Calling, Command, Delivery, Mailbox, Observation, OpenCall, Pushes, ReceivedBaton, Request,
-    Responder, Result, Scoped, TakenPush, Watch, run_later, run_whole,
+    Responder, Result, Scoped, TakenPush, Watch, run_whole,
 )
-from ._library import Owned, SharedCoreError, call, error_of, milliseconds
-from ._threads import Threads
+from ._library import Owned, SharedCoreError, call, duration, error_of, milliseconds
+from ._threads import LOGGER, Threads, end_later
 from .batons import Baton, BatonEnd, give
 from .calls import Call
 from .group import Entry, Guard, Notification, Operation, Snapshot
@@ -224,19 +224,18 @@ class CoreContext(Calling):
     async def critical_section(self, maximum: float) -> AsyncIterator[None]:
         """A section of work that a request for hand-over waits for, so many seconds at most (contract C3).
 
+        It is also left where its end raises because the store cannot be reached, as
+        :meth:`sharedcore.CoreContext.critical_section`.
+
         :raises GuardFailedError: a request is pending, the core is in a section already, or it is superseded.
         """
-        section = self.blocking.critical_section(maximum)
-
-        def leave(_: None = None) -> None:
-            section.__exit__(None, None, None)
-
-        await run_whole(section.__enter__, leave, threads=self._threads)
+        section, limit = self.blocking._section, duration(maximum, "maximum of a section")
+        await run_whole(lambda: section.enter(limit), lambda done: section.abandon(), threads=self._threads)
         try:
             yield
         finally:
             # On a thread of its own, which goes on where this task is cancelled or the loop ends.
-            await run_whole(leave, threads=None)
+            await run_whole(section.leave, threads=None)
 
     async def fail(self, reason: str) -> None:
         """Says that the core has ended by itself."""
@@ -366,7 +365,7 @@ class _Participant(Scoped, Calling, Owned):
         elif event.kind == participants.RESULT:
             future = self._requests.pop(event.request)
             if future.cancelled() and event.result.kind == "message":
-                run_later(event.result.give_back)
+                end_later(event.result.give_back)
             _settle(future, event.error, Result(event.result, self._threads))
         elif event.kind == participants.STARTED:
             _settle(self._started, event.error, None)
@@ -425,7 +424,7 @@ class _Participant(Scoped, Calling, Owned):
         try:
             baton = await core.hand_over(event.stop)
         except (Exception, asyncio.CancelledError):
-            participants.LOGGER.exception("The core could not hand its calls over.")
+            LOGGER.exception("The core could not hand its calls over.")
             return False
         if baton is None:
             answer("sc_core_stopped", event.core)
@@ -435,7 +434,7 @@ class _Participant(Scoped, Calling, Owned):
             give(event.core, baton)
         except Exception:
             # Also one of a baton with values of another type.
-            participants.LOGGER.exception("The baton was not taken.")
+            LOGGER.exception("The baton was not taken.")
             del self._given[event.core]
             await self._end_core(event.core, lambda: core.baton_ended(BatonEnd("refused")))
         return True
@@ -448,7 +447,7 @@ class _Participant(Scoped, Calling, Owned):
             if ending is not None:
                 await ending
         except Exception:
-            participants.LOGGER.exception("The stop of the core failed.")
+            LOGGER.exception("The stop of the core failed.")
         finally:
             answer("sc_core_stopped", core)
 
@@ -556,7 +555,7 @@ class Executor(_Participant):
             if future.done() and not future.cancelled() and future.exception() is None:
                 result = future.result()
                 if result.kind == "message":
-                    run_later(result.blocking.give_back)
+                    end_later(result.blocking.give_back)
             raise
 
     async def finish(self) -> None:

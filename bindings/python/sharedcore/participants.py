@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +18,7 @@ from ._library import (
     CallLock, Owned, Scoped, SharedCoreError, call, duration, error_of, library, milliseconds, refuse_forked_child,
     result_within, run_interruptibly,
 )
+from ._threads import LOGGER, end_later, is_passing
 from .batons import ENDS, REACHES, Baton, BatonEnd, ReceivedBaton, give
 from .calls import Activity, Call, OpenCall, begin_activity, begin_call
 from .group import Group
@@ -27,7 +27,6 @@ from .pushes import Pushes, begin_pushes
 
 CORE_START, CORE_STOP, STARTED, RESULT, FINISHED, ENDED = 1, 2, 3, 4, 5, 6
 CORE_REST, CORE_RESUME, RESTED, RESUMED, BATON_ENDED = 7, 8, 9, 10, 11
-LOGGER = logging.getLogger("sharedcore")
 _RESULTS = {1: "message", 2: "call", 3: "nothing"}
 
 
@@ -76,11 +75,70 @@ class Result:
         self._taken._handle = 0
 
 
+class _Section:
+    """The critical section of a core, which has one at most.
+
+    A section that could not be left is left by the next of three: its own later try, the next one that begins, or its bound.
+    """
+
+    def __init__(self, core: int) -> None:
+        self._core = core
+        #: Held around each call: a late try must not leave the section that has begun since.
+        self._lock = CallLock()
+        self._is_inside = False
+        #: Whether the core may be in a section that it is to leave.
+        self._is_unleft = False
+
+    def enter(self, maximum: int) -> None:
+        with self._lock:
+            self._leave_now()
+            try:
+                call("sc_core_enter_critical_section", self._core, maximum)
+            except SharedCoreError as error:
+                if error.code == c.OUTCOME_UNKNOWN and not self._is_inside:
+                    self._is_unleft = True
+                    end_later(self._try_to_leave)
+                raise
+            self._is_inside = True
+
+    def leave(self) -> None:
+        """Leaves the section, and does so later where this raises because the store cannot be reached."""
+        with self._lock:
+            self._is_inside, self._is_unleft = False, True
+            try:
+                self._leave_now()
+            except SharedCoreError as error:
+                if is_passing(error):
+                    end_later(self._try_to_leave)
+                raise
+
+    def abandon(self) -> None:
+        """Leaves the section that a cancelled task has entered, now or later."""
+        with self._lock:
+            self._is_inside, self._is_unleft = False, True
+        end_later(self._try_to_leave)
+
+    def _try_to_leave(self) -> None:
+        with self._lock:
+            self._leave_now()
+
+    def _leave_now(self) -> None:
+        if not self._is_unleft:
+            return
+        try:
+            call("sc_core_leave_critical_section", self._core)
+        except SharedCoreError as error:
+            self._is_unleft = is_passing(error)
+            raise
+        self._is_unleft = False
+
+
 class CoreContext:
     """The access of a running core to the group."""
 
     def __init__(self, handle: int, epoch: int, baton: ReceivedBaton | None = None) -> None:
         self._handle = handle
+        self._section = _Section(handle)
         #: The revision that fences the core's writes.
         self.epoch = epoch
         #: What a former owner has given, for the start of the core; else None.
@@ -126,13 +184,16 @@ class CoreContext:
     def critical_section(self, maximum: float) -> Iterator[None]:
         """A section of work that a request for hand-over waits for, so many seconds at most (contract C3).
 
+        Where its end raises because the store cannot be reached, as ``unavailable``, the section is left in the background
+        when it can, within a minute.
+
         :raises GuardFailedError: a request is pending, the core is in a section already, or it is superseded.
         """
-        call("sc_core_enter_critical_section", self._handle, duration(maximum, "maximum of a section"))
+        self._section.enter(duration(maximum, "maximum of a section"))
         try:
             yield
         finally:
-            call("sc_core_leave_critical_section", self._handle)
+            self._section.leave()
 
     def fail(self, reason: str) -> None:
         """Says that the core has ended by itself."""
@@ -420,12 +481,8 @@ class _Participant(Scoped):
             with self._lock:
                 future = self._requests.pop(event.request)
             if not _settle(future, event.error, event.result) and event.result.kind == "message":
-                # The future was cancelled.
-                try:
-                    event.result.give_back()
-                except SharedCoreError:
-                    # The take has ended with its session.
-                    pass
+                # The future was cancelled. This thread does not wait for the store: the next event may be one to stop.
+                end_later(event.result.give_back)
         elif event.kind == STARTED:
             _settle(self._started, event.error, None)
         elif event.kind == ENDED:

@@ -1,6 +1,7 @@
 """Groups over a hub that is away for a while: what was begun for a cancelled task ends all the same, and other groups go on."""
 
 import asyncio
+import contextlib
 import os
 import subprocess
 import sys
@@ -15,8 +16,9 @@ from unittest import mock
 
 import sharedcore
 from program import PROGRAM
-from sharedcore import Call, Group, Message, StopRequest, aio
+from sharedcore import Call, StopRequest, aio, calls, participants
 from sharedcore import group as groups
+from sharedcore._library import call
 
 
 class AsyncCore:
@@ -29,16 +31,6 @@ class AsyncCore:
         self.context = context
 
     async def stop(self, request: StopRequest) -> None:
-        pass
-
-
-class Core:
-    """The same, with calls that block."""
-
-    def start(self, context: sharedcore.CoreContext) -> None:
-        self.context = context
-
-    def stop(self, request: StopRequest) -> None:
         pass
 
 
@@ -76,11 +68,6 @@ class HubCase(unittest.IsolatedAsyncioTestCase):
     async def open(self, role: str = "tool") -> aio.Group:
         group = await aio.Group.open(os.path.join(self.folder, "group"), role=role, **self.options)
         self.addCleanup(group.blocking.close)
-        return group
-
-    def open_blocking(self, role: str = "tool") -> Group:
-        group = Group(os.path.join(self.folder, "group"), role=role, **self.options)
-        self.addCleanup(group.close)
         return group
 
     async def until(self, condition: Callable[[], Any], timeout: float = 40) -> None:
@@ -163,6 +150,86 @@ class ThreadTests(HubCase):
             self.assertLess(time.monotonic() - begun, 6)
             self.assertEqual(child.wait(30), 0)
             self.assertLess(time.monotonic() - begun, 8)
+
+
+class UndoTests(HubCase):
+    """What was begun for a cancelled task, or is left while the hub is away, ends when the hub is back."""
+
+    async def test_cancelled_tasks(self) -> None:
+        core, made, going_on = AsyncCore(), threading.Semaphore(0), threading.Event()
+
+        def slow(called: str, *arguments: object) -> int:
+            """Returns when the hub is away: what has begun is not known to its task yet."""
+            code = call(called, *arguments)
+            if called in ("sc_take", "sc_activity_begin", "sc_call_begin", "sc_core_enter_critical_section"):
+                made.release()
+                going_on.wait(60)
+            return code
+
+        group, other = await self.open("main"), await self.open()
+        mailbox, other_mailbox = await group.mailbox("box"), await other.mailbox("box")
+        await mailbox.send(b"1")
+        async with aio.Main(group, lambda: core) as main:
+            await main.wait_until_started()
+            context = core.context
+            with (
+                mock.patch.object(groups, "call", slow), mock.patch.object(calls, "call", slow),
+                mock.patch.object(participants, "call", slow),
+            ):
+                tasks = []
+                for begin in (
+                    mailbox.take(0), context.begin_activity("transfer", "1"), context.begin_call(Call("c-1")),
+                    enter(context),
+                ):
+                    tasks.append(asyncio.create_task(begin))
+                    self.assertTrue(await asyncio.to_thread(made.acquire, timeout=60))
+            self.kill_hub()
+            for each in tasks:
+                each.cancel()
+            found = await asyncio.gather(*tasks, return_exceptions=True)
+            self.assertEqual([type(each) for each in found], [asyncio.CancelledError] * 4)
+            going_on.set()
+            # Longer than one call waits for the hub.
+            await asyncio.sleep(12)
+            self.start_hub()
+
+            async def is_over() -> bool:
+                with contextlib.suppress(sharedcore.SharedCoreError):
+                    status = await other.status()
+                    return not (
+                        status.activities or status.calls.open or await other.get(".sharedcore/ownership/critical")
+                    )
+                return False
+
+            await self.until(is_over)
+            self.assertEqual((await other_mailbox.take(30)).message, b"1")
+
+    async def test_left_section(self) -> None:
+        """A section that is left while the hub is away raises, and is over all the same."""
+        core = AsyncCore()
+        other = await self.open()
+        async with aio.Main(await self.open("main"), lambda: core) as main:
+            await main.wait_until_started()
+            with self.assertRaises(sharedcore.SharedCoreError) as caught:
+                async with core.context.critical_section(60):
+                    self.assertIsNotNone(await other.get(".sharedcore/ownership/critical"))
+                    self.kill_hub()
+            self.assertIn(caught.exception.name, ("unavailable", "outcomeUnknown"))
+            self.start_hub()
+
+            async def is_left() -> bool:
+                with contextlib.suppress(sharedcore.SharedCoreError):
+                    return await other.get(".sharedcore/ownership/critical") is None
+                return False
+
+            await self.until(is_left)
+            async with core.context.critical_section(1):
+                pass
+
+
+async def enter(context: aio.CoreContext) -> None:
+    async with context.critical_section(60):
+        pass
 
 
 if __name__ == "__main__":

@@ -15,9 +15,9 @@ from typing import Any
 from unittest import mock
 
 import sharedcore
-from sharedcore import Baton, Call, Executor, Group, Guard, Main, Message, Operation, StopRequest, aio
+from sharedcore import Baton, Call, Executor, Group, Guard, Main, Message, Operation, StopRequest, _threads, aio, participants
 from sharedcore import group as groups
-from sharedcore._library import call, duration, milliseconds, open_timeout
+from sharedcore._library import call, duration, error_of, milliseconds, open_timeout
 from sharedcore.batons import give
 from sharedcore.messages import c_message
 
@@ -361,6 +361,99 @@ class RaisingCoreTests(GroupCase):
         made.set()
         with self.assertRaises(sharedcore.ClosedError):
             mains[0].wait_until_started(60)
+
+
+class SectionTests(GroupCase):
+    """A critical section that cannot be left, because the store cannot be reached for a while."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.failures, self.made = 0, []
+        patch = mock.patch.object(participants, "call", self.call)
+        patch.start()
+        self.addCleanup(patch.stop)
+        self.core = PlainCore()
+        main = Main(self.open("main"), lambda: self.core)
+        self.addCleanup(main.close)
+        main.wait_until_started(60)
+
+    def call(self, name: str, *arguments: object) -> int:
+        if name.endswith("critical_section"):
+            self.made.append(name.split("_")[2])
+            if self.failures:
+                self.failures -= 1
+                raise error_of(11 if name.startswith("sc_core_leave") else 7, "The hub does not answer.", "test")
+        return call(name, *arguments)
+
+    def is_inside(self) -> bool:
+        return self.open().get(".sharedcore/ownership/critical") is not None
+
+    def until_left(self) -> None:
+        deadline = time.monotonic() + 60
+        while self.is_inside():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+
+    def leave_with_failures(self, count: int) -> None:
+        with self.assertRaises(sharedcore.SharedCoreError) as caught:
+            with self.core.context.critical_section(60):
+                self.failures = count
+        self.assertEqual(caught.exception.name, "unavailable")
+
+    def test_background(self) -> None:
+        self.leave_with_failures(2)
+        self.assertTrue(self.is_inside())
+        self.until_left()
+        self.assertEqual(self.made, ["enter", "leave", "leave", "leave"])
+
+    def test_next_section(self) -> None:
+        """The next one leaves it, and a late try does not leave the next one."""
+        self.leave_with_failures(2)
+        while len(self.made) < 3:
+            time.sleep(0.01)
+        with self.core.context.critical_section(60):
+            time.sleep(1.5)
+            self.assertTrue(self.is_inside())
+        self.assertEqual(self.made, ["enter", "leave", "leave", "leave", "enter", "leave"])
+
+    def test_entered_with_an_unknown_outcome(self) -> None:
+        self.failures = 2
+        with self.assertRaises(sharedcore.SharedCoreError):
+            with self.core.context.critical_section(60):
+                self.fail("a section that may not have begun")
+        while len(self.made) < 3:
+            time.sleep(0.01)
+        self.assertEqual(self.made, ["enter", "leave", "leave"])
+        # One that is refused within a section does not leave that.
+        with self.core.context.critical_section(60):
+            self.failures = 1
+            with self.assertRaises(sharedcore.SharedCoreError):
+                with self.core.context.critical_section(60):
+                    self.fail("a section within a section")
+            time.sleep(0.2)
+            self.assertTrue(self.is_inside())
+
+
+class UndoTests(GroupCase):
+    def test_end(self) -> None:
+        """The undoing ends when there is nothing to undo, and after a minute."""
+        for code, count in ((0, 1), (4, 1), (5, 1), (40, 1), (3, 1), (11, 4), (7, 4)):
+            calls: list[int] = []
+
+            def body() -> None:
+                calls.append(code)
+                if code:
+                    raise error_of(code, "It fails.", "test")
+
+            clock = iter([0, 20, 40, 59, 61])
+            with (
+                self.subTest(code=code),
+                mock.patch.object(_threads, "time", mock.Mock(monotonic=lambda: next(clock), sleep=lambda seconds: None)),
+                mock.patch.object(_threads, "start_thread", lambda run: run()),
+                self.assertLogs("sharedcore", "WARNING") if count > 1 else self.assertNoLogs("sharedcore"),
+            ):
+                _threads.end_later(body)
+                self.assertEqual(len(calls), count)
 
 
 class AsyncCore:
