@@ -307,14 +307,22 @@ class _Participant(Scoped, Calling, Owned):
         self._loop.add_reader(self._descriptor, self._take)
 
     async def aclose(self) -> None:
-        """Ends the participation: its core is told to stop, and its ownership is released."""
+        """Ends the participation: its core is told to stop, and its ownership is released.
+
+        Within a call of its own core other than ``start`` it ends the participation at once, as :meth:`close`.
+        """
         if not self._handle:
+            return
+        task = asyncio.current_task()
+        # The stop of the core waits for the end of such a call. A start is cancelled, and does not wait here.
+        if task in self._tasks and task is not self._starting:
+            self.close()
             return
         call("sc_participant_end", self._handle)
         # A task that is cancelled here leaves the end, and the calls of the core, to the next one.
         await asyncio.shield(self._over)
-        if self._tasks:
-            await asyncio.wait(self._tasks)
+        if others := self._tasks - {task}:
+            await asyncio.wait(others)
         await run_whole(super().close, threads=None)
 
     def close(self) -> None:

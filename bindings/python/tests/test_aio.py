@@ -333,6 +333,60 @@ class AioTests(unittest.IsolatedAsyncioTestCase):
                     self.assertTrue(await group.acknowledge_call("call-1"))
                     self.assertFalse(await group.acknowledge_call("call-1"))
 
+    async def test_core_that_closes_its_participant(self) -> None:
+        """A call of the core does not wait for itself: the participation ends at once, as where the calls block."""
+        for where in ("start", "stop", "rest", "resume"):
+            mains: list[aio.Main] = []
+            closed: list[str] = []
+
+            class Core(QuietCore):
+                async def close_in(self, name: str) -> None:
+                    if name == where:
+                        await mains[0].aclose()
+                        closed.append(name)
+
+                async def start(self, context: CoreContext) -> None:
+                    await self.close_in("start")
+
+                async def stop(self, request: StopRequest) -> None:
+                    self.events.append("stop")
+                    await self.close_in("stop")
+
+                async def rest(self) -> None:
+                    await self.close_in("rest")
+
+                async def resume(self, wake: str) -> None:
+                    await self.close_in("resume")
+
+            core = Core()
+            with self.subTest(where):
+                async with (
+                    await aio.Group.open(self.directory, role="main") as group,
+                    await aio.Group.open(self.directory, role="holder") as other,
+                    await aio.Holder.open(other),
+                ):
+                    main = aio.Main(group, lambda: core)
+                    mains.append(main)
+                    async with asyncio.timeout(30):
+                        if where == "start":
+                            with self.assertRaises(sharedcore.SharedCoreError):
+                                await main.wait_until_started()
+                            # The start was cancelled, and the core told to stop.
+                            await main.aclose()
+                            self.assertEqual(core.events, ["stop"])
+                        else:
+                            await main.wait_until_started()
+                            try:
+                                if where != "stop":
+                                    await self.available(main.rest)
+                                    await main.resume()
+                            except sharedcore.ClosedError:
+                                pass
+                            await main.aclose()
+                            await self.until(lambda: closed == [where])
+                    self.assertFalse(main.is_open)
+                    await self.until(lambda: not main._tasks)
+
     async def test_each_finish_waits(self) -> None:
         """Also a later one waits for the core that runs then."""
         events: list[str] = []
