@@ -475,9 +475,22 @@ class _Participant(Scoped, Calling, Owned):
         self._asked[kind].append(future)
         await future
 
-    async def wait_until_ended(self) -> None:
-        """Waits for the end of the participation; raises why, if not by :meth:`aclose`."""
-        await asyncio.shield(self._ended)
+    async def wait_until_ended(self, timeout: float | None = None) -> None:
+        """Waits for the end of the participation, at most so many seconds.
+
+        :raises SharedCoreError: why it has ended, if not by :meth:`aclose`.
+        :raises TimeoutError: it has not ended.
+        """
+        await _result_within(self._ended, timeout)
+
+
+async def _result_within(future: asyncio.Future[None], timeout: float | None) -> None:
+    """Waits for a future, which goes on without this task."""
+    limit = milliseconds(timeout)
+    await asyncio.wait([future], timeout=None if limit < 0 else limit / 1000)
+    if not future.done():
+        raise TimeoutError
+    future.result()
 
 
 def _settle(future: asyncio.Future[Any], error: BaseException | None, value: object) -> None:
@@ -496,12 +509,13 @@ class Main(_Participant):
     def __init__(self, group: Group, core: Callable[[], Core], **options: Unpack[ParticipantOptions]) -> None:
         super().__init__(open_participant("sc_main_start", group.blocking, **options), core, group._threads)
 
-    async def wait_until_started(self) -> None:
-        """Waits until the core runs.
+    async def wait_until_started(self, timeout: float | None = None) -> None:
+        """Waits until the core runs, at most so many seconds.
 
         :raises RefusedError: another Main that answers owns.
+        :raises TimeoutError: it does not run by then.
         """
-        await asyncio.shield(self._started)
+        await _result_within(self._started, timeout)
 
     async def acknowledge(self, call_id: str, sequence: str | None = None) -> bool:
         """Says that a message of exactly this identity was shown. Returns whether it waited to be."""

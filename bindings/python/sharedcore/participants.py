@@ -544,9 +544,10 @@ class _Participant(Scoped):
             answer("sc_core_stopped", core)
 
     def wait_until_ended(self, timeout: float | None = None) -> None:
-        """Waits for the end of the participation.
+        """Waits for the end of the participation, at most so many seconds.
 
         :raises SharedCoreError: why it has ended, if not by :meth:`close`.
+        :raises TimeoutError: it has not ended.
         """
         self._require_other_thread()
         refuse_forked_child()
@@ -578,9 +579,10 @@ class Main(_Participant):
         super().__init__(open_participant("sc_main_start", group, **options), core)
 
     def wait_until_started(self, timeout: float | None = None) -> None:
-        """Waits until the core runs.
+        """Waits until the core runs, at most so many seconds.
 
         :raises RefusedError: another Main that answers owns.
+        :raises TimeoutError: it does not run by then.
         """
         self._require_other_thread()
         refuse_forked_child()

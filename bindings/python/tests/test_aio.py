@@ -387,6 +387,35 @@ class AioTests(unittest.IsolatedAsyncioTestCase):
                     self.assertFalse(main.is_open)
                     await self.until(lambda: not main._tasks)
 
+    async def test_timeouts_of_a_participant(self) -> None:
+        connected = asyncio.Event()
+
+        class SlowCore(PlainCore):
+            async def start(self, context: CoreContext) -> None:
+                await connected.wait()
+
+        async with await aio.Group.open(self.directory, role="main") as group, aio.Main(group, SlowCore) as main:
+            for timeout in (0.05, 0, -1):
+                with self.assertRaises(TimeoutError):
+                    await main.wait_until_started(timeout)
+            with self.assertRaises(ValueError):
+                await main.wait_until_started(float("nan"))
+            # A wait that ends leaves the others alone, and one that is cancelled is cancelled.
+            waits = [asyncio.create_task(main.wait_until_started(each)) for each in (None, 60, float("inf"))]
+            cancelled = asyncio.create_task(main.wait_until_started(60))
+            await asyncio.sleep(0.01)
+            cancelled.cancel()
+            connected.set()
+            async with asyncio.timeout(60):
+                await asyncio.gather(*waits)
+                await main.wait_until_started(0)
+                await asyncio.wait([cancelled])
+            self.assertTrue(cancelled.cancelled())
+            with self.assertRaises(TimeoutError):
+                await main.wait_until_ended(0.01)
+            await main.aclose()
+            await main.wait_until_ended(0)
+
     async def test_each_finish_waits(self) -> None:
         """Also a later one waits for the core that runs then."""
         events: list[str] = []

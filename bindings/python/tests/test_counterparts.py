@@ -71,11 +71,16 @@ class CounterpartTests(unittest.TestCase):
                     continue
                 parameters = inspect.signature(getattr(kind, call)).parameters.values()
                 expected = {parameter.name: parameter.default for parameter in parameters}
-                # A task that waits for these is bounded by ``asyncio.timeout``.
-                if call.startswith("wait_until"):
-                    del expected["timeout"]
                 with self.subTest(f"{kind.__name__}.{call}"):
                     self.assertEqual({parameter.name: parameter.default for parameter in taken}, expected)
+
+    def test_blocking(self) -> None:
+        """Each object has the one whose calls block, but the participants, which are the loop's."""
+        for kind in self.blocking_classes():
+            if kind not in (sharedcore.Core, sharedcore.MovingCore, sharedcore.RestingCore):
+                with self.subTest(kind.__name__):
+                    has_it = "blocking" in inspect.signature(getattr(aio, kind.__name__)).parameters
+                    self.assertEqual(has_it, kind not in (sharedcore.Main, sharedcore.Executor, sharedcore.Holder))
 
     def test_streams(self) -> None:
         for kind in self.blocking_classes():
