@@ -11,9 +11,8 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Generic, ParamSpec, Self, TypeVar
 
-from . import _library as c
 from . import batons, calls, group, participants, pushes
-from ._library import HandleError, Owned, copied_descriptor, error_of, milliseconds, refuse_forked_child
+from ._library import HandleError, Owned, closed_meanwhile, copied_descriptor, milliseconds, refuse_forked_child
 from ._stream import Stream as BlockingStream
 from ._threads import Threads, end_later, start_thread
 from .calls import Call
@@ -266,25 +265,24 @@ async def take(
 
     No thread waits. What comes to a task that is cancelled is given back.
 
-    :raises ClosedError: the mailbox or its group was closed.
+    :raises ClosedError: the mailbox was closed meanwhile, or its group was closed.
+    :raises HandleError: the mailbox was closed before.
     """
     end = deadline(timeout)
-    while True:
-        taken = await _take_now(source, threads)
-        if taken is not None:
-            return convert(taken, threads)
+    taken = await _take_now(source, threads)
+    while taken is None:
         left = time_left(end)
         if left is not None and left <= 0:
             return None
-        # The first use of the descriptor waits for the store. It is readable then if a message has come before.
-        with suppress(HandleError):
-            # There is no copy either where it was closed.
+        with closed_meanwhile(source):
+            # The first use of the descriptor waits for the store. It is readable then if a message has come before.
             await run_whole(source.fileno, threads=threads)
-        try:
-            if not await wait_until_readable(source, left):
-                raise error_of(c.CLOSED, "The mailbox was closed.", "mailbox")
-        except TimeoutError:
-            return None
+            try:
+                await wait_until_readable(source, left)
+            except TimeoutError:
+                return None
+            taken = await _take_now(source, threads)
+    return convert(taken, threads)
 
 
 async def _take_now(
@@ -309,7 +307,8 @@ class Mailbox(Object[group.Mailbox]):
 
         No thread waits. A message that comes to a task that is cancelled is given back.
 
-        :raises ClosedError: the mailbox or its group was closed.
+        :raises ClosedError: the mailbox was closed meanwhile, or its group was closed.
+        :raises HandleError: the mailbox was closed before.
         """
         return await take(self.blocking, timeout, self._threads, Delivery)
 

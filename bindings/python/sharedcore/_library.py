@@ -7,9 +7,9 @@ import os
 import select
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, InvalidStateError
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from ctypes import POINTER, c_char, c_char_p, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 from numbers import Real
 from pathlib import Path
@@ -660,7 +660,8 @@ def wait_and_take(source: Owned, timeout: int, take: Callable[[int], Value | Non
     if timeout == 0 or threading.current_thread() is not threading.main_thread():
         return take(timeout)
     end = None if timeout < 0 else time.monotonic() + timeout / 1000
-    while (taken := take(0)) is None:
+    taken = take(0)
+    while taken is None:
         left = None if end is None else max(0, end - time.monotonic())
         if left == 0:
             return None
@@ -673,9 +674,23 @@ def wait_and_take(source: Owned, timeout: int, take: Callable[[int], Value | Non
                 poll.poll(None if left is None else min(left * 1000, 2**31 - 1))
             finally:
                 os.close(copy)
-        if not source.is_open:
-            raise error_of(CLOSED, "The object was closed.", type(source).__name__)
+        with closed_meanwhile(source):
+            taken = take(0)
     return taken
+
+
+@contextmanager
+def closed_meanwhile(source: Owned) -> Iterator[None]:
+    """Says that an object was closed during a call, also where another thread closes it just now.
+
+    :raises ClosedError: the object is closed.
+    """
+    try:
+        yield
+    except HandleError:
+        if source.is_open:
+            raise
+        raise error_of(CLOSED, "The object was closed.", type(source).__name__) from None
 
 
 def run_interruptibly(body: Callable[[], Value], undo: Callable[[Value], object] = lambda done: None) -> Value:

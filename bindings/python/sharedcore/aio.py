@@ -135,7 +135,11 @@ class Group(Scoped, Calling):
         return Observation(await self._call(self.blocking.observe, name), self._threads)
 
     async def request(self, name: str, message: bytes, **options: Any) -> bytes:
-        """Sends a request, and waits for the reply, with the options of :meth:`sharedcore.Group.request`."""
+        """Sends a request, and waits for the reply, with the options of :meth:`sharedcore.Group.request`.
+
+        A request whose task is cancelled goes on, with its thread, until it is answered, its timeout has passed or the group is
+        closed. Its reply is dropped.
+        """
         return await run_whole(lambda: self.blocking.request(name, message, **options), threads=None)
 
     async def responder(self, name: str, *, codec: str = "bytes") -> Responder:

@@ -337,7 +337,8 @@ class Group(Scoped):
     def request(self, name: str, message: bytes, *, timeout: float | None, codec: str = "bytes") -> bytes:
         """Sends a request, and waits for the reply. Programs in Swift have the codec ``json`` unless they say otherwise.
 
-        After an exception of a handler of a signal, as of Ctrl-C, the request goes on, and its reply is dropped.
+        After an exception of a handler of a signal, as of Ctrl-C, the request goes on until it is answered, its timeout has
+        passed or the group is closed, and its reply is dropped.
 
         :raises WaitTimeoutError: no program has answered.
         :raises RefusedError: the answering program refuses; the message is its reason.
@@ -464,7 +465,8 @@ class Mailbox(Scoped):
     def take(self, timeout: float | None = None) -> Delivery | None:
         """Takes a message, and waits so many seconds for one; None waits without an end.
 
-        :raises ClosedError: the mailbox or its group was closed meanwhile.
+        :raises ClosedError: the mailbox was closed meanwhile, or its group was closed.
+        :raises HandleError: the mailbox was closed before.
         """
         return wait_and_take(self, milliseconds(timeout), self._take)
 
@@ -527,7 +529,8 @@ class Responder(Scoped):
     def take(self, timeout: float | None = None) -> Request | None:
         """Takes a request, and waits so many seconds for one; None waits without an end.
 
-        :raises ClosedError: the responder or its group was closed meanwhile.
+        :raises ClosedError: the responder was closed meanwhile, or its group was closed.
+        :raises HandleError: the responder was closed before.
         """
         return wait_and_take(self, milliseconds(timeout), self._take)
 

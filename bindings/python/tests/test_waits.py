@@ -11,6 +11,7 @@ import time
 import unittest
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 from unittest import mock
 
@@ -151,6 +152,62 @@ class ClosingTests(GroupCase):
         threading.Timer(0.1, group.close).start()
         with self.assertRaises(sharedcore.ClosedError):
             other.take(60)
+
+
+    def test_closed_before_and_meanwhile(self) -> None:
+        """HandleError is for an object that was closed before the call, ClosedError for one closed during it."""
+        group = self.open()
+        for make in (group.mailbox, group.responder):
+            for moment in ("before", "meanwhile", "at the end of the wait"):
+                for thread in ("main", "another", "loop"):
+                    source = make("m")
+                    opened = source._take
+
+                    def take(timeout: int) -> Any:
+                        is_first = not takes
+                        takes.append(timeout)
+                        if is_first and moment == "meanwhile":
+                            threading.Timer(0.3, source.close).start()
+                        elif not is_first and moment == "at the end of the wait":
+                            # Another thread closes before the message is taken.
+                            source.close()
+                        found = opened(timeout)
+                        if is_first and moment == "at the end of the wait":
+                            threading.Thread(target=self.fill, args=[group, source]).start()
+                        return found
+
+                    takes: list[int] = []
+                    source._take = take
+                    expected = sharedcore.HandleError if moment == "before" else sharedcore.ClosedError
+                    if moment == "before":
+                        source.close()
+                    elif moment == "at the end of the wait" and thread == "another":
+                        # It waits within the library.
+                        continue
+                    with self.subTest(make=make.__name__, moment=moment, thread=thread):
+                        with self.assertRaises(expected):
+                            if thread == "main":
+                                source.take(60)
+                            elif thread == "another":
+                                with ThreadPoolExecutor(1) as pool:
+                                    pool.submit(source.take, 60).result()
+                            else:
+                                wrapped = (aio.Mailbox if make == group.mailbox else aio.Responder)(source)
+                                asyncio.run(wrapped.take(60))
+                    group.commit([Operation.delete_all("m"), Operation.delete_all(".sharedcore/mailboxes")])
+        # The mailboxes of a closed group are not closed.
+        mailbox = group.mailbox("m")
+        group.close()
+        with self.assertRaises(sharedcore.ClosedError):
+            mailbox.take(0)
+
+    @staticmethod
+    def fill(group: Group, source: Any) -> None:
+        if isinstance(source, sharedcore.Mailbox):
+            group.mailbox("m").send(b"1")
+        else:
+            with suppress(sharedcore.SharedCoreError):
+                group.request("m", b"", timeout=0.5)
 
 
 class ArgumentTests(GroupCase):
