@@ -3,7 +3,9 @@
    Every call returns a code: SC_OK, SC_NOTHING, SC_ENDED or an error. No call calls back, throws or ends the process.
    A handle is a number: after sc_close, each use of it returns SC_ERR_HANDLE. Any thread may make any call. In a forked child each
    call returns SC_ERR_FORKED, and what frees does nothing.
-   Text is UTF-8. The length SC_NUL stands for text that ends with a NUL. */
+   Text is UTF-8. The length SC_NUL stands for text that ends with a NUL.
+   A call waits up to 10 s for each answer of a hub, then returns SC_ERR_UNAVAILABLE, or SC_ERR_OUTCOME_UNKNOWN for a write that the hub
+   may have carried out. */
 #ifndef SHAREDCORE_H
 #define SHAREDCORE_H
 
@@ -90,12 +92,16 @@ const char *sc_version(void);
 const char *sc_code_name(int32_t code);
 
 /* Closes the object of a handle, and wakes the threads that wait with it. Does nothing for 0. Returns SC_ERR_HANDLE for a
-   handle that is closed or unknown, and SC_ERR_FORKED in a forked child, where nothing is closed. */
+   handle that is closed or unknown, and SC_ERR_FORKED in a forked child, where nothing is closed.
+   A program does not close a core: sc_core_stopped does. sc_close counts as a core that has stopped by itself. A Main whose core runs
+   starts a new one then, with a new SC_CORE_START; before sc_core_started the start has failed, which ends a Main's first start and so
+   the Main with SC_ERR_CORE_FAILED. */
 int32_t sc_close(sc_handle handle);
 /* Gets the descriptor of a watch, an observation, a participant, the pushes for a Main, a call or a list of calls. It is readable while the `next` call of
    the handle has something to return. Poll it; do not read or close it. It is valid until the handle is closed.
    That of a mailbox or a responder is readable while there is a message to take, and sometimes without one: take with a timeout of 0,
-   and poll again after SC_NOTHING. The first use of this call opens a watch of the group, which costs what sc_watch_open does. */
+   and poll again after SC_NOTHING. The first use of this call opens a watch of the group, which costs what sc_watch_open does: with a
+   hub that does not answer it returns SC_ERR_UNAVAILABLE after at most 10 s. */
 int32_t sc_descriptor(sc_handle handle, int32_t *descriptor, sc_error *error);
 
 /* Groups. */
@@ -267,7 +273,9 @@ void sc_bytes_free(sc_bytes *bytes);
 int32_t sc_mailbox_open(
     sc_group group, const char *path, uint64_t capacity, int32_t overflow, sc_mailbox *mailbox, sc_error *error);
 int32_t sc_send(sc_mailbox mailbox, const uint8_t *bytes, size_t count, uint64_t *revision, sc_error *error);
-/* Takes a message. Waits for one for at most `timeout` ms, then returns SC_NOTHING. Free the bytes with sc_bytes_free. */
+/* Takes a message. Waits for one for at most `timeout` ms, then returns SC_NOTHING. Free the bytes with sc_bytes_free. It
+   waits up to 10 s for each answer of a hub, also where `timeout` is shorter or 0: SC_ERR_UNAVAILABLE, and SC_ERR_OUTCOME_UNKNOWN where
+   the message may have been taken. The library gives such a message back when the hub answers again. */
 int32_t sc_take(sc_mailbox mailbox, int64_t timeout, sc_delivery *delivery, sc_bytes *bytes, sc_error *error);
 /* sc_acknowledge removes the message, and sc_give_back lets other processes take it. Both close the delivery.
    `acknowledged` is 0 if the take had ended before; it may be NULL. */
@@ -286,13 +294,16 @@ int32_t sc_acknowledge_with(
    messages; NULL is "bytes". The default of Swift programs is "json". */
 
 /* Sends a request and waits for the reply. Returns SC_ERR_TIMEOUT without one, SC_ERR_REFUSED with the reason as the message, and
-   SC_ERR_INCOMPATIBLE for a reply of another codec. Free the reply with sc_bytes_free. */
+   SC_ERR_INCOMPATIBLE for a reply of another codec. Free the reply with sc_bytes_free. With a hub that does not answer it returns
+   SC_ERR_UNAVAILABLE, or SC_ERR_OUTCOME_UNKNOWN for a request that may have been sent: up to 10 s after it is called or after `timeout`.
+   No call but sc_close of the group ends a request before its timeout. */
 int32_t sc_request(
     sc_group group, const char *name, const char *codec, const uint8_t *bytes, size_t count, int64_t timeout,
     sc_bytes *reply, sc_error *error);
 int32_t sc_responder_open(
     sc_group group, const char *name, const char *codec, sc_responder *responder, sc_error *error);
-/* Takes a request. Waits for one for at most `timeout` ms, then returns SC_NOTHING. Refuses requests of another codec by itself. */
+/* Takes a request. Waits for one for at most `timeout` ms, then returns SC_NOTHING. Refuses requests of another codec by itself. It waits for a
+   hub and returns as sc_take does. */
 int32_t sc_responder_take(
     sc_responder responder, int64_t timeout, sc_received *request, sc_bytes *bytes, sc_error *error);
 /* Replies, or refuses. Each closes the request. `sent` is 0 if the take had ended before: nothing was sent. It may be NULL. */
@@ -610,7 +621,7 @@ typedef struct {
 } sc_inbox_page;
 
 /* Gets a page of the messages that wait to be acknowledged, the oldest first, at one revision: at most `limit`, which is 1 or
-   more, of those stored after the revision `after`; 0 for the first page (contract C20). A message that this version cannot read is
+   more, INT64_MAX at most, of those stored after the revision `after`; 0 for the first page (contract C20). A message that this version cannot read is
    left out. The page belongs to the library until sc_inbox_page_free, which sets the pointer to NULL. */
 int32_t sc_inbox(sc_group group, uint64_t after, size_t limit, const sc_inbox_page **page, sc_error *error);
 void sc_inbox_page_free(const sc_inbox_page **page);
@@ -749,8 +760,8 @@ typedef struct {
 } sc_timeline_page;
 
 /* Gets a page of the timeline, the oldest entries first. It has the entries after the revision `after`, which is 0 for
-   the first page: `limit` of them, at least 1, and those that share the commit of the last one. The page belongs to the
-   library until sc_timeline_page_free, which sets the pointer to NULL. */
+   the first page: `limit` of them, from 1 to INT64_MAX, and those that share the commit of the last one. The page belongs
+   to the library until sc_timeline_page_free, which sets the pointer to NULL. */
 int32_t sc_timeline(sc_group group, uint64_t after, size_t limit, const sc_timeline_page **page, sc_error *error);
 void sc_timeline_page_free(const sc_timeline_page **page);
 
