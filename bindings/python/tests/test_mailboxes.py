@@ -43,7 +43,7 @@ class MailboxTests(unittest.TestCase):
                     taken.append(delivery.message)
                     await delivery.acknowledge()
 
-                # More than the threads of the loop's executor. All other calls go on.
+                # More than the threads of the group, or of the loop's executor. All other calls go on.
                 tasks = [asyncio.create_task(work()) for _ in range(100)]
                 await asyncio.sleep(0.2)
                 self.assertEqual((await group.list("none")).entries, ())

@@ -491,6 +491,36 @@ class SectionTests(GroupCase):
             self.assertTrue(self.is_inside())
 
 
+class ThreadsTests(unittest.TestCase):
+    def test_threads_of_a_group(self) -> None:
+        """At most so many run, each function is run, and threads without work end."""
+        threads, running, most, lock = _threads.Threads(), 0, 0, threading.Lock()
+        done = threading.Semaphore(0)
+
+        def work() -> None:
+            nonlocal running, most
+            with lock:
+                running += 1
+                most = max(most, running)
+            time.sleep(0.001)
+            with lock:
+                running -= 1
+            done.release()
+
+        with mock.patch.object(_threads, "_LIMIT", 3), mock.patch.object(_threads, "_IDLE_SECONDS", 0.01):
+            for _ in range(20):
+                for _ in range(20):
+                    threads.run(work)
+                for _ in range(20):
+                    self.assertTrue(done.acquire(timeout=30))
+                time.sleep(0.01)
+            deadline = time.monotonic() + 30
+            while threads._count:
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.005)
+        self.assertEqual(most, 3)
+
+
 class UndoTests(GroupCase):
     def test_end(self) -> None:
         """The undoing ends when there is nothing to undo, and after a minute."""
