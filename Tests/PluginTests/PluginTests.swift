@@ -254,16 +254,16 @@ struct PluginTests {
         let log = try await log(
             fault: "append-hang", bounds: PluginLog.Bounds(call: .milliseconds(200), close: .milliseconds(100)))
         #expect(try await log.append([1], at: 0))
-        let hasEnded = OneWayFlag()
+        let end = Promise<Void>()
         Task {
             try? await log.wait(after: 100)
-            hasEnded.raise()
+            end.open()
         }
         try await Task.sleep(for: .milliseconds(100))
         let late = await #expect(throws: SharedCoreError.self) { try await log.append([2], at: 1) }
         #expect(late?.code == .outcomeUnknown)
         await log.close()
-        try await eventually("the wait ends when the call has returned") { hasEnded.isRaised }
+        try await eventually("the wait ends when the call has returned") { !end.whileOpen {} }
     }
 
     @Test("A wait that is cancelled ends at once, before and after it has begun", arguments: [0, 50])

@@ -32,7 +32,9 @@ struct PluginTable: Sendable {
         let loading: Loading
         do throws(SystemCallError) {
             loading = try loadings.withLock { loadings throws(SystemCallError) in
-                if let other = loadings[path] { return other }
+                if let other = loadings[path] {
+                    guard case .failure? = other.result else { return other }
+                }
                 let loading = try OwnedThread.run("sc-plugin-load") {
                     Result { () throws(SharedCoreError) in try PluginTable(loading: path, named: name) }
                 }
@@ -45,16 +47,11 @@ struct PluginTable: Sendable {
         guard let result = loading.wait(until: .now.advanced(by: bound)) else {
             throw SharedCoreError(.unavailable, "The plugin has not returned its table within \(bound).", at: path)
         }
-        if case .failure = result {
-            loadings.withLock { loadings in
-                if loadings[path] === loading { loadings[path] = nil }
-            }
-        }
         return try result.get()
     }
 
     /// True while a file is being loaded, also one that was given up.
-    static var isLoading: Bool { loadings.withLock { $0.values.contains { !$0.isSet } } }
+    static var isLoading: Bool { loadings.withLock { $0.values.contains { $0.result == nil } } }
 
     private init(loading path: String, named name: String) throws(SharedCoreError) {
         let symbol: Symbol

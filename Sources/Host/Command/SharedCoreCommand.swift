@@ -188,6 +188,7 @@ struct SharedCoreCommand: AsyncParsableCommand {
             } else {
                 try command.run()
             }
+            if BackendPlugin.isLoading { OwnProcess.end(0) }
         } catch {
             // A command that has run has already reported its failure.
             if let status = error as? ExitCode {

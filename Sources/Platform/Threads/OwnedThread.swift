@@ -140,8 +140,8 @@ package enum OwnedThread {
             event.raise()
         }
 
-        /// True as soon as there is a value.
-        package var isSet: Bool { value.withLock { $0 != nil } }
+        /// The value; nil while there is none.
+        package var result: Value? { value.withLock { $0 } }
 
         /// Blocks until there is a value, or until the deadline; without a deadline, also until a signal.
         package func wait(until deadline: ContinuousClock.Instant?) -> Value? {
