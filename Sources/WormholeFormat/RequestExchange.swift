@@ -51,7 +51,11 @@ package struct RequestExchange: Sendable {
             _ = try? await store.delete(key)
             deleted.open()
         }
-        await deleted.pass()
+        await withTaskCancellationHandler {
+            await deleted.pass()
+        } onCancel: {
+            deleted.open()
+        }
         return reply
     }
 
