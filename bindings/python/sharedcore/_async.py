@@ -71,7 +71,7 @@ async def wait_until_readable(source: Owned, timeout: float | None) -> bool:
 
 
 async def run_whole(
-    body: Callable[[], Done], undo: Callable[[Done], object] = lambda done: None, *, threads: Threads | None
+    body: Callable[[], Done], undo: Callable[[Done], object] | None = None, *, threads: Threads | None
 ) -> Done:
     """Runs a call on a thread. A task that is cancelled does not wait for it, and its result is undone.
 
@@ -106,7 +106,8 @@ async def run_whole(
             try:
                 outcome.set_result(done)
             except InvalidStateError:
-                end_later(lambda: undo(done))
+                if undo is not None:
+                    end_later(lambda: undo(done))
                 return
         # The loop may be closed: its task has not waited to the end.
         with suppress(RuntimeError):
@@ -120,7 +121,7 @@ async def run_whole(
         await ready
     except BaseException:
         # Also that of a task which is destroyed. A future that cannot be cancelled has its result or its error.
-        if not outcome.cancel() and outcome.exception() is None:
+        if not outcome.cancel() and outcome.exception() is None and undo is not None:
             done = outcome.result()
             end_later(lambda: undo(done))
         raise
@@ -211,15 +212,21 @@ async def next_element(source: BlockingStream[Element], end: float | None, threa
                 if source.is_open:
                     raise
                 raise StopAsyncIteration from None
-        while (element := source._take(0)) is None:
+        element = source._take(0)
+        while element is None:
             left = time_left(end)
             if left is not None and left <= 0:
                 return None
             try:
                 if not await wait_until_readable(source, left):
                     raise StopAsyncIteration
+                element = source._take(0)
             except TimeoutError:
                 return None
+            except HandleError:
+                if source.is_open:
+                    raise
+                raise StopAsyncIteration from None
     except StopIteration:
         raise StopAsyncIteration from None
     return element

@@ -10,6 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 
 from . import _library as c
 from ._library import SharedCoreError
@@ -52,7 +53,12 @@ def end_later(body: Callable[[], object]) -> None:
                     return
             time.sleep(1)
 
-    start_thread(run)
+    try:
+        start_thread(run)
+    except RuntimeError:
+        # The process has no more threads: one attempt on this one.
+        with suppress(SharedCoreError):
+            body()
 
 
 class Threads:
@@ -100,6 +106,7 @@ class Threads:
                 body = self._bodies.popleft()
             try:
                 body()
-            finally:
-                # The wait for the next one does not keep what this one refers to.
-                del body
+            except BaseException:
+                LOGGER.exception("A call failed on a thread of a group.")
+            # The wait for the next one does not keep what this one refers to.
+            del body
