@@ -160,7 +160,9 @@ class ClosingTests(GroupCase):
         for make in (group.mailbox, group.responder):
             for moment in ("before", "meanwhile", "at the end of the wait"):
                 for thread in ("main", "another", "loop"):
-                    source = make("m")
+                    # A name of its own: a request of an earlier turn would be taken at once.
+                    name = f"{moment} {thread}"
+                    source = make(name)
                     opened = source._take
 
                     def take(timeout: int) -> Any:
@@ -173,7 +175,7 @@ class ClosingTests(GroupCase):
                             source.close()
                         found = opened(timeout)
                         if is_first and moment == "at the end of the wait":
-                            threading.Thread(target=self.fill, args=[group, source]).start()
+                            threading.Thread(target=self.fill, args=[group, source, name]).start()
                         return found
 
                     takes: list[int] = []
@@ -194,7 +196,6 @@ class ClosingTests(GroupCase):
                             else:
                                 wrapped = (aio.Mailbox if make == group.mailbox else aio.Responder)(source)
                                 asyncio.run(wrapped.take(60))
-                    group.commit([Operation.delete_all("m"), Operation.delete_all(".sharedcore/mailboxes")])
         # The mailboxes of a closed group are not closed.
         mailbox = group.mailbox("m")
         group.close()
@@ -202,12 +203,12 @@ class ClosingTests(GroupCase):
             mailbox.take(0)
 
     @staticmethod
-    def fill(group: Group, source: Any) -> None:
+    def fill(group: Group, source: Any, name: str) -> None:
         if isinstance(source, sharedcore.Mailbox):
-            group.mailbox("m").send(b"1")
+            group.mailbox(name).send(b"1")
         else:
             with suppress(sharedcore.SharedCoreError):
-                group.request("m", b"", timeout=0.5)
+                group.request(name, b"", timeout=0.5)
 
 
 class ArgumentTests(GroupCase):
