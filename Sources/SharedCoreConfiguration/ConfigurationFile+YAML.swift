@@ -84,12 +84,13 @@ private struct ConfigurationReader {
         guard BackendPlugin.isName(String(section)),
             !names.contains(where: { $0 == section || $0.hasPrefix(section + ".") })
         else { return false }
+        let failure = ConfigurationFailure.unknownKey(name, at: place(key))
         if case .mapping(let pairs) = value.content, section.count == name.count {
             guard pairs.contains(where: { $0.key.scalar != nil && $0.value.scalar != nil }) else { return false }
             for (key, value) in pairs {
                 let name = key.scalar.map { "\(name).\($0)" }
                 if let name, let text = value.scalar {
-                    add(text, at: value, as: name, .unknownKey(name, at: place(key)))
+                    add(text, at: value, as: name, of: key, failure)
                 } else if let name {
                     failures.append(ConfigurationFailure(at: place(value), "“\(name)” takes one value."))
                 } else {
@@ -99,15 +100,17 @@ private struct ConfigurationReader {
             return true
         }
         guard section.count < name.count, let text = value.scalar else { return false }
-        add(text, at: value, as: name, .unknownKey(name, at: place(key)))
+        add(text, at: value, as: name, of: key, failure)
         return true
     }
 
-    private mutating func add(_ text: String, at node: YAMLNode, as name: String, _ failure: ConfigurationFailure) {
+    private mutating func add(
+        _ text: String, at node: YAMLNode, as name: String, of key: YAMLNode, _ failure: ConfigurationFailure
+    ) {
         if others.contains(where: { $0.name == name }) {
             failures.append(ConfigurationFailure(at: place(node), "“\(name)” is given twice."))
         }
-        others.append(.init(name: name, text: text, failure: failure))
+        others.append(.init(name: name, text: text, place: place(key), failure: failure))
         positions[name] = node.position
     }
 

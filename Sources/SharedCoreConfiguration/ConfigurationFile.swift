@@ -32,7 +32,9 @@ package struct ConfigurationFile: Sendable {
         /// The key, with the section in front.
         package let name: String
         package let text: String
-        /// The failure, where no plugin has the key.
+        /// The place of the key.
+        let place: String
+        /// The failure, where there is no plugin for the section.
         package let failure: ConfigurationFailure
     }
 

@@ -121,7 +121,7 @@ package struct Resolution: Sendable {
             // The file may contain sections of backends that are not in use, of any kind.
             let section = String(other.name.prefix { $0 != "." })
             if let factory = resolution.factory, factory.name == section {
-                throw .unknownKey(other.name, of: factory, at: other.failure.place)
+                throw .unknownKey(other.name, of: factory, at: other.place)
             }
             if added.contains(where: { $0.name == section }) { continue }
             guard try hasPlugin(section) else { throw other.failure }
