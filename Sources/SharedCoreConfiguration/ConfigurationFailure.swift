@@ -49,11 +49,14 @@ extension ConfigurationFailure {
 
     /// Returns the failure for an unknown key of a backend that is not bundled, with the most similar one or all.
     static func unknownKey(_ name: String, of backend: any BackendFactory, at place: String?) -> ConfigurationFailure {
+        let section = backend.name + "."
         let keys = backend.settings.map(\.key)
-        let nearest = Spelling.suggestion(for: name, among: keys)
         let all = keys.isEmpty ? "no keys" : keys.map { "“\($0)”" }.joined(separator: ", ")
-        let hint = nearest.isEmpty ? "; the backend “\(backend.name)” has \(all)." : nearest
-        return ConfigurationFailure(at: place, "unknown key “\(name)”" + hint)
+        // Without the section, which makes all of them similar.
+        let nearest = Spelling.nearest(
+            to: String(name.dropFirst(section.count)), among: keys.map { String($0.dropFirst(section.count)) })
+        let hint = nearest.map { "did you mean “\(section)\($0)”?" } ?? "the backend “\(backend.name)” has \(all)."
+        return ConfigurationFailure(at: place, "unknown key “\(name)”; \(hint)")
     }
 
     private static func suggestion(for name: String) -> String {

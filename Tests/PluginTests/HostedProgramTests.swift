@@ -30,7 +30,7 @@ struct HostedProgramTests {
         let wrong = try write("backend: own\nown: {pth: groups}\n", to: "wrong.yaml")
         for command in [["get", "a"], ["config", "validate"]] {
             let run = try await run(["--config", wrong] + command, variables: [:])
-            #expect(run.status == .exited(78) && run.errors.contains("\(wrong):2:1"), "\(run)")
+            #expect(run.status == .exited(78) && run.errors.contains("\(wrong):2:7"), "\(run)")
         }
         let beside = try write("backend: file\nown: {path: groups}\n", to: "beside.yaml")
         try await expect(0, of: ["--config", beside, "config", "validate"])

@@ -253,14 +253,14 @@ struct PluginTests {
     func interruptsBehindALateCall() async throws {
         let log = try await log(
             fault: "append-hang", bounds: PluginLog.Bounds(call: .milliseconds(200), close: .milliseconds(100)))
-        #expect(try await log.append([1], at: 0))
+        for position in 0..<3 { #expect(try await log.append([1], at: UInt64(position))) }
         let end = Promise<Void>()
         Task {
             try? await log.wait(after: 100)
             end.open()
         }
         try await Task.sleep(for: .milliseconds(100))
-        let late = await #expect(throws: SharedCoreError.self) { try await log.append([2], at: 1) }
+        let late = await #expect(throws: SharedCoreError.self) { try await log.append([1], at: 3) }
         #expect(late?.code == .outcomeUnknown)
         await log.close()
         try await eventually("the wait ends when the call has returned") { !end.whileOpen {} }
