@@ -60,11 +60,11 @@ func required<Value>(
 
 /// The limits of a C caller's arguments.
 enum Bound {
-    /// Keys, prefixes and names. The store accepts fewer.
+    /// The longest key, prefix or name, in bytes. The store accepts fewer.
     static let name = 4096
-    /// Values. The store accepts fewer.
+    /// The largest value, in bytes. The store accepts fewer.
     static let bytes = 1 << 30
-    /// Guards, operations and settings.
+    /// The largest number of guards, operations or settings in one array.
     static let elements = 1 << 20
 }
 

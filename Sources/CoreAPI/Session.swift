@@ -13,7 +13,7 @@ public struct Session: Hashable, Sendable {
     public let role: SessionRole
     /// The name of the session for people, at most 128 bytes.
     public let name: String
-    /// The time at which it began, by the clock of the machine's run.
+    /// The time at which it began, on the boot clock of its process.
     public let openedAt: BootInstant
 
     public init(id: SessionID, process: ProcessIdentity, role: SessionRole, name: String, openedAt: BootInstant) {
@@ -32,7 +32,7 @@ public struct Session: Hashable, Sendable {
 public struct SessionLease: Hashable, Sendable {
     /// How long the session lasts without a message of its participant.
     public var duration: Duration
-    /// The time at which the latest answered request was sent, by the clock of the machine's run, `SystemClock`.
+    /// The time at which the latest answered request was sent, on the boot clock of this process (`SystemClock`).
     public var confirmedAt: BootInstant
 
     public init(duration: Duration, confirmedAt: BootInstant) {

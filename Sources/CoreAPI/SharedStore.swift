@@ -52,8 +52,9 @@ public protocol SharedStore: Sendable {
     /// Applies all of a transaction as one revision, or nothing.
     ///
     /// - Throws: ``SharedCoreError/Code/guardFailed`` with the failure, ``SharedCoreError/Code/limitExceeded``,
-    ///   ``SharedCoreError/Code/storageFull``, ``SharedCoreError/Code/cancelled`` before anything was done, or
-    ///   ``SharedCoreError/Code/outcomeUnknown``, which never means "failed".
+    ///   ``SharedCoreError/Code/storageFull``, ``SharedCoreError/Code/unavailable`` if the group cannot be reached,
+    ///   ``SharedCoreError/Code/cancelled`` before anything was done, or ``SharedCoreError/Code/outcomeUnknown``, which
+    ///   never means "failed". After every error but the last, nothing was done.
     func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit
 
     /// Begins to deliver the changes of every key that any of the prefixes selects.

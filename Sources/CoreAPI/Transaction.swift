@@ -96,7 +96,8 @@ extension Transaction {
 public struct Commit: Hashable, Sendable {
     /// The revision of the commit. If the transaction changed nothing, the revision of the store at that moment.
     public let revision: Revision
-    /// True if anything changed; false if every operation deleted an absent key.
+    /// True if an entry changed or a name was posted. False if there was nothing to do: no operation, or deletions of
+    /// absent keys only.
     public let changed: Bool
 
     public init(revision: Revision, changed: Bool) {

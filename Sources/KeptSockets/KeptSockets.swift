@@ -85,7 +85,8 @@ public final class KeptSockets: Sendable {
 
     /// Makes the keeper release a socket.
     ///
-    /// - Throws: ``SharedCoreError/Code/invalidArgument`` when no socket of the name is kept.
+    /// - Throws: ``SharedCoreError/Code/invalidArgument`` when no socket of the name is kept,
+    ///   ``SharedCoreError/Code/unavailable`` when there is no keeper.
     public func release(_ name: String) async throws(SharedCoreError) {
         state.withLock { $0.kept[name] = nil }
         try await ask(.release(name: name))
@@ -93,6 +94,8 @@ public final class KeptSockets: Sendable {
 
     /// Returns the sockets that the keeper has kept for this Main, or for the one before it, with their data unread.
     /// They stay kept.
+    ///
+    /// - Throws: ``SharedCoreError/Code/unavailable`` when there is no keeper.
     public func recover() async throws(SharedCoreError) -> [KeptSocket] {
         let found = try await ask(.take)
         state.withLock { state in
@@ -102,23 +105,32 @@ public final class KeptSockets: Sendable {
     }
 
     /// Reports that this process sleeps: it only waits for a wake. Unread data wakes it at once.
+    ///
+    /// - Throws: ``SharedCoreError/Code/unavailable`` when there is no keeper.
     public func enterBackground() async throws(SharedCoreError) {
         state.withLock { $0.isAsleep = true }
         try await ask(.asleep)
     }
 
     /// Reports that this process is in use, so that no budget applies.
+    ///
+    /// - Throws: ``SharedCoreError/Code/unavailable`` when there is no keeper.
     public func enterForeground() async throws(SharedCoreError) {
         state.withLock { $0.isAsleep = false }
         try await ask(.awake)
     }
 
     /// Reports that this process is alive, to a keeper with a watchdog.
+    ///
+    /// - Throws: ``SharedCoreError/Code/unavailable`` when there is no keeper.
     public func sendHeartbeat() async throws(SharedCoreError) {
         try await ask(.alive)
     }
 
     /// Reports the number of active calls: neither a budget nor the watchdog ends a process with an active call.
+    ///
+    /// - Parameter count: A number below 0 counts as 0, and one above 65,535 as 65,535.
+    /// - Throws: ``SharedCoreError/Code/unavailable`` when there is no keeper.
     public func setActiveCalls(_ count: Int) async throws(SharedCoreError) {
         let count = min(max(count, 0), Int(UInt16.max))
         state.withLock { $0.calls = count }
@@ -127,6 +139,8 @@ public final class KeptSockets: Sendable {
 
     /// Reports that this process will end because its user closes it. Exit status 0 has the same meaning, unless the
     /// keeper took this process over from another keeper and cannot see the status.
+    ///
+    /// - Throws: ``SharedCoreError/Code/unavailable`` when there is no keeper.
     public func announceExit() async throws(SharedCoreError) {
         try await ask(.leaving)
     }

@@ -38,7 +38,7 @@
             /// `pn-param`; nil leaves it out.
             public var parameter: String?
 
-            /// Parameters of a Contact.
+            /// Makes the parameters of a Contact.
             public init(provider: String, identifier: String, parameter: String? = nil) {
                 self.provider = provider
                 self.identifier = identifier
@@ -136,7 +136,7 @@
     public struct SIPPassword: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
         let text: String
 
-        /// Makes a password from another source than a file.
+        /// Makes a password of a text, for example from a keyring.
         public init(_ text: String) {
             self.text = text
         }

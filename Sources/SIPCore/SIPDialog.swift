@@ -7,7 +7,7 @@
     ///
     /// Source: contract C25, RFC 3261 (12).
     struct SIPDialog: Hashable, Sendable {
-        /// How long a text is at most.
+        /// The longest text, in bytes.
         static let maximumTextByteCount = 4_096
 
         /// The texts of `sip_dialog`: Call-ID, local and remote address, target, routes, and the address of the peer's stream.

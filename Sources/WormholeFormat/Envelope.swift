@@ -11,13 +11,15 @@ package struct Envelope: Hashable, Sendable {
         case failure(String)
     }
 
-    /// The first byte of an envelope of this layout. No text begins with it.
+    /// The first byte of an envelope of this layout. No JSON begins with it, because it is not ASCII.
     package static let mark: UInt8 = 0xe1
 
     /// The longest name of a codec, in bytes of UTF-8.
     package static let maximumCodecByteCount = 64
 
+    /// The name of the codec of the content.
     package var codec: String
+    /// The version of the type of the content.
     package var schema: UInt32
     /// The key at which the requester expects the reply.
     package var replyTo: String?
@@ -47,7 +49,7 @@ package struct Envelope: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// Returns nil for bytes that are no envelope.
+    /// Reads an envelope; nil for bytes that are none of this layout.
     package init?(_ bytes: [UInt8]) {
         do throws(ByteCodingError) {
             try self.init(reading: bytes)

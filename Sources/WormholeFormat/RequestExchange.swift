@@ -9,7 +9,7 @@ package struct RequestExchange: Sendable {
     private let name: String
     private let root: WormholeRoot
 
-    /// Finds the place of the requests with a name.
+    /// Makes the exchange of the requests with a name. Writes nothing.
     ///
     /// - Parameter name: Any text.
     package init(_ store: any SharedStore, root: WormholeRoot, name: String) {

@@ -14,7 +14,7 @@ package struct WormholeRoot: Hashable, Sendable {
 
     package let path: String
 
-    /// Finds the root of a directory's keys.
+    /// Makes the root of a directory's keys. Writes nothing.
     ///
     /// - Parameter directory: Any text; nil for the directory that the group's wormholes share.
     package init(directory: String?) {

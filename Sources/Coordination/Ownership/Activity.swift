@@ -39,7 +39,7 @@ public struct Activity: Hashable, Sendable {
     /// The identifier, for users and for the application: 1 to 128 bytes of UTF-8, or the id of its call. An owner has
     /// at most one open activity with the same name and id.
     public let id: String
-    /// When it began, by the clock of the machine's run.
+    /// When it began, on the boot clock of its process.
     public internal(set) var begun: BootInstant
     /// When the application expects it to end, by the same clock; nil if not known. It is information for users and has
     /// no effect.

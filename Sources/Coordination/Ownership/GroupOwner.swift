@@ -16,7 +16,7 @@ public struct GroupOwner: Hashable, Sendable {
     public let name: String
     /// Its process.
     public let process: ProcessIdentity
-    /// When it acquired, by the clock of the machine's run.
+    /// When it acquired, on the boot clock of its process.
     public let since: BootInstant
 
     init(_ standing: Standing<OwnerRecord>) {

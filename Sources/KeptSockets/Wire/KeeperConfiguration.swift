@@ -6,6 +6,7 @@ package import Lifecycle
 package struct KeeperConfiguration: Hashable, Sendable {
     /// The program of Main, which is searched as the shell does, and its arguments.
     package var command: [String]
+    /// The delays, the limits and the watchdog of the supervision.
     package var options: SupervisionOptions
 
     package init(command: [String], options: SupervisionOptions = SupervisionOptions()) {

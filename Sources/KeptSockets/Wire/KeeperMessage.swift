@@ -98,22 +98,23 @@ package struct KeeperProblem: Error, Hashable, Sendable {
 
 /// The status of a keeper and of its Main: lines of a key and a value.
 package struct KeeperStatus: Hashable, Sendable {
-    /// The process of the keeper.
+    /// The process id of the keeper.
     package var keeper: Int32
-    /// `down`, `waiting`, `running` or `ending`.
+    /// The state of the supervision: `down`, `waiting`, `running` or `ending`.
     package var state: String
-    /// The process of Main.
+    /// The process id of Main; nil while none runs.
     package var main: Int32?
-    /// `silent`, `awake`, `asleep` or `woken`, of a running Main.
+    /// What a running Main has reported: `silent` (nothing), `awake`, `asleep` or `woken`; nil while none runs.
     package var presence: String?
+    /// The number of active calls of Main.
     package var calls = 0
     /// How many times in a row Main has failed.
     package var failures = 0
     /// The number of times that this keeper has started Main.
     package var starts = 0
-    /// The time at which Main is started again.
+    /// The time until Main is started again; nil while no restart is due.
     package var restartIn: Duration?
-    /// The rest of the budget of a wake.
+    /// The rest of the budget of a wake; nil while none applies.
     package var budgetLeft: Duration?
     /// How the last Main ended: `exited 1`, `killed 9`, `notStarted` or `unseen`, with the reason of a keeper that
     /// killed.
@@ -139,7 +140,7 @@ package struct KeeperStatus: Hashable, Sendable {
         return lines.joined(separator: "\n")
     }
 
-    /// Returns nil if it is no status. Unknown keys are skipped.
+    /// Reads the text of a status; nil if it is none. Unknown keys are skipped.
     package init?(_ text: String) {
         var values: [String: String] = [:]
         var kept: [String] = []

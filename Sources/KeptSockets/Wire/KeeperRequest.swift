@@ -119,11 +119,11 @@ extension KeeperRequest {
 
 /// The limits of a keeper.
 package enum KeeperLimits {
-    /// The bytes of a message.
+    /// The largest message, in bytes.
     package static let messageByteCount = 32 << 10
-    /// The sockets that are kept.
+    /// The largest number of kept sockets.
     package static let socketCount = 64
-    /// The connections, including Main's.
+    /// The largest number of connections, including Main's.
     package static let visitorCount = 32
 
     /// Returns whether a socket may have the name: 1 to 64 letters, digits and `.`, `_`, `-`, `:`.
