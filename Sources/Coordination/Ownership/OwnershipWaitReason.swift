@@ -45,7 +45,7 @@ public enum OwnershipWaitReason: Hashable, Sendable {
         case .request(let name, let process):
             "waiting for the main “\(name)” pid \(process.pid), which has asked for the core before"
         case .rest(let length, let problem):
-            "waiting \(length.wholeMilliseconds) ms before another core is started: \(problem)"
+            "waiting \(length.inWords) before another core is started: \(problem)"
         case .coreStart: "waiting for the core to start"
         case .store(let error): "waiting for the group's store, which fails: \(error)"
         }
@@ -54,16 +54,26 @@ public enum OwnershipWaitReason: Hashable, Sendable {
 
 extension Duration {
     /// The longest wait as text for users: `500 ms at most`, `14 min at most`, `4 h at most`. Rounded up.
-    fileprivate var atMost: String {
+    fileprivate var atMost: String { inWords + " at most" }
+
+    /// The duration as text for users, rounded up: `500 ms`, `2.5 s`, `90 s`, `14 min`, `4 h 30 min`.
+    ///
+    /// Milliseconds below 1 s, seconds below 2 min (to the millisecond below 10 s), then minutes and hours.
+    var inWords: String {
         switch self {
-        case ...Duration.seconds(10): "\(wholeMilliseconds) ms at most"
-        case ...Duration.seconds(120): "\((wholeMilliseconds + 999) / 1000) s at most"
-        default: Self.hoursAndMinutes((wholeMilliseconds + 59_999) / 60_000) + " at most"
+        case ..<Duration.seconds(1): "\(wholeMilliseconds) ms"
+        case ..<Duration.seconds(10): Self.seconds(wholeMilliseconds)
+        case ..<Duration.seconds(120): "\((wholeMilliseconds + 999) / 1000) s"
+        default: Self.hoursAndMinutes((wholeMilliseconds + 59_999) / 60_000)
         }
     }
-}
 
-extension Duration {
+    private static func seconds(_ milliseconds: UInt64) -> String {
+        var digits = String(milliseconds % 1000 + 1000).dropFirst()
+        while digits.last == "0" { digits.removeLast() }
+        return "\(milliseconds / 1000)\(digits.isEmpty ? "" : "." + digits) s"
+    }
+
     private static func hoursAndMinutes(_ minutes: UInt64) -> String {
         switch minutes {
         case ..<120: "\(minutes) min"

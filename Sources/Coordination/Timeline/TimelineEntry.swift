@@ -158,7 +158,7 @@ extension TimelineEntry {
     private var event: String {
         switch kind {
         case .asked:
-            "asked \(owner(other)) to hand over" + (bound.map { " within \($0.wholeMilliseconds) ms" } ?? "")
+            "asked \(owner(other)) to hand over" + (bound.map { " within \($0.inWords)" } ?? "")
         case .acquired: "owns the core now, as \(own)" + (previous.map { "; \($0.sentence)" } ?? "")
         case .tookOver: "took the core over, as \(own)" + (previous.map { "; \($0.sentence)" } ?? "")
         case .stateChanged: "went from \(state(from)) to \(state(to)), as \(own)"
@@ -173,14 +173,14 @@ extension TimelineEntry {
         case .supersededOverlap:
             "saw the superseded core of \(owner(other)) still run beside its own, \(own)"
         case .challenged:
-            "challenged \(owner(other))" + (bound.map { ", without an answer for \($0.wholeMilliseconds) ms" } ?? "")
+            "challenged \(owner(other))" + (bound.map { ", without an answer for \($0.inWords)" } ?? "")
         case .problem: "reported"
         case .pushHandled: "handled a push, \(own)"
         case .pushEnded: "removed pushes that no Main took in time"
         case .pushForgotten: "removed pushes that were given up, to make space for others"
         case .rested: "owns for a Main that rests, \(own)"
         case .woken:
-            "woke \(owner(other)), which rests" + (bound.map { ", to resume within \($0.wholeMilliseconds) ms" } ?? "")
+            "woke \(owner(other)), which rests" + (bound.map { ", to resume within \($0.inWords)" } ?? "")
         case .resumed: "resumed, \(own)"
         case .operated: "does what a user requested"
         case .batonOffered: "gave a baton, \(own)"

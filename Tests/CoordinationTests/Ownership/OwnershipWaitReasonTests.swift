@@ -61,7 +61,7 @@ struct OwnershipWaitReasonTests {
             OwnershipKey.critical, CriticalRecord(epoch: Revision(rawValue: 7), bound: .seconds(2)), by: other, claim: 9
         )
         let longer = asking(limit: .milliseconds(2500), sees: asked + [critical])
-        #expect(longer.waiting?.describe().hasSuffix("a critical section and hand over, 2500 ms at most") == true)
+        #expect(longer.waiting?.describe().hasSuffix("a critical section and hand over, 2.5 s at most") == true)
         let stopping = [owner(.executor, .stopping, by: other), request(by: session)]
         let last = asking(limit: .milliseconds(500), sees: stopping)
         #expect(last.waiting?.describe().contains("(epoch 7, stopping)") == true)
@@ -82,6 +82,17 @@ struct OwnershipWaitReasonTests {
         #expect(insisting.waiting?.describe().hasSuffix("to hand over, 500 ms at most") == true)
         let stopping = [owner(.executor, .stopping, by: other), request(by: session), activities]
         #expect(asking(limit: .milliseconds(500), sees: stopping).waiting?.describe().contains("busy") == false)
+    }
+
+    @Test(
+        "Durations for users have the unit that fits, rounded up",
+        arguments: [
+            (0, "0 ms"), (999, "999 ms"), (1000, "1 s"), (2500, "2.5 s"), (9050, "9.05 s"), (10_001, "11 s"),
+            (119_000, "119 s"), (120_000, "2 min"), (840_001, "15 min"), (14_400_000, "4 h"),
+            (16_200_000, "4 h 30 min"),
+        ])
+    func durations(milliseconds: Int, text: String) {
+        #expect(Duration.milliseconds(milliseconds).inWords == text)
     }
 
     @Test("C3: past the deadline it waits for the end of the process that it killed")
