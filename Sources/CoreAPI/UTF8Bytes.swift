@@ -76,6 +76,19 @@ package enum UTF8Bytes {
         text.unicodeScalars.contains { $0.properties.generalCategory == .control }
     }
 
+    /// Returns the name of the first control character of a text, such as `U+000A`; nil if it has none.
+    package static func firstControl(in text: some StringProtocol) -> String? {
+        text.unicodeScalars.first { $0.properties.generalCategory == .control }.map { name(of: $0) }
+    }
+
+    /// Returns a character for messages: a printable one of ASCII in quotes, another by its code point, such as
+    /// `U+00FC`.
+    package static func name(of scalar: Unicode.Scalar) -> String {
+        if (0x21..<0x7f).contains(scalar.value) { return "“\(scalar)”" }
+        let digits = String(scalar.value, radix: 16, uppercase: true)
+        return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    }
+
     package static func hash(_ text: String, into hasher: inout Hasher) {
         let done: Void? = text.utf8.withContiguousStorageIfAvailable { bytes in
             hasher.combine(bytes: UnsafeRawBufferPointer(bytes))

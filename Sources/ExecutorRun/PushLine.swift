@@ -20,7 +20,8 @@ package enum PushLine {
     /// The longest part of an unknown field's name that an answer repeats.
     private static let shownNameByteCount = 64
 
-    /// Why a line is not a push. It may name a field of the line, but has no value of one.
+    /// Why a line is not a push. It may name a field of the line and a fault of its value, such as its length, but does
+    /// not have the value.
     package struct Invalid: Error {
         package let text: String
     }
@@ -44,7 +45,9 @@ package enum PushLine {
             throw Invalid(text: "The field “callID” is missing: it has the call-id that the push announces.")
         }
         guard let payload = Base64.decode(fields["payload"] ?? "") else {
-            throw Invalid(text: "A payload is Base64 (RFC 4648) with its padding.")
+            throw Invalid(
+                text: "A payload is Base64 (RFC 4648) with its padding; this text of "
+                    + "\((fields["payload"] ?? "").utf8.count) bytes is not.")
         }
         let callID = try callID(id)
         do throws(SharedCoreError) {
@@ -69,7 +72,9 @@ package enum PushLine {
                     text: "There is no field “\(ProgramText.oneLine(name, upTo: shownNameByteCount))”; the fields are "
                         + "\(fieldNames.joined(separator: ", ")).")
             }
-            guard case .text(let text) = value else { throw Invalid(text: "The field “\(name)” must be a text.") }
+            guard case .text(let text) = value else {
+                throw Invalid(text: "The field “\(name)” must be a text, not \(value.kind).")
+            }
             guard fields.updateValue(text, forKey: name) == nil else {
                 throw Invalid(text: "The field “\(name)” is given twice.")
             }
@@ -78,7 +83,7 @@ package enum PushLine {
     }
 
     private static func callID(_ text: some StringProtocol) throws(Invalid) -> CallID {
-        guard let callID = PushID.callID(text) else { throw Invalid(text: "A call-id is \(PushID.expectation).") }
+        guard let callID = PushID.callID(text) else { throw Invalid(text: PushID.refusal(of: text)) }
         return callID
     }
 }
@@ -91,6 +96,21 @@ package enum PushID {
     package static let expectation =
         "1 to \(maximumByteCount) bytes of UTF-8 without control characters or spaces at its ends"
 
+    /// Returns the rule and how a text breaks it, as a sentence without the text, which may be long or a secret.
+    package static func refusal(of text: some StringProtocol) -> String {
+        let fault =
+            if text.isEmpty {
+                "is empty"
+            } else if let control = UTF8Bytes.firstControl(in: text) {
+                "has the control character \(control)"
+            } else if text.utf8.count > maximumByteCount {
+                "has \(text.utf8.count) bytes"
+            } else {
+                "begins or ends with a space"
+            }
+        return "A call-id is \(expectation); this one \(fault)."
+    }
+
     /// Returns the call-id; nil when a text cannot be one.
     package static func callID(_ text: some StringProtocol) -> CallID? {
         let scalars = text.unicodeScalars
@@ -98,5 +118,20 @@ package enum PushID {
             !scalars.contains(where: { $0.properties.generalCategory == .control })
         else { return nil }
         return CallID(String(text))
+    }
+}
+
+extension JSONValue {
+    /// The kind of the value, for messages.
+    fileprivate var kind: String {
+        switch self {
+        case .null: "null"
+        case .flag: "true or false"
+        case .integer, .natural, .number: "a number"
+        case .text: "a text"
+        case .array: "an array"
+        case .object: "an object"
+        case .written: "another value"
+        }
     }
 }

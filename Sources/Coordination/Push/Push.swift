@@ -36,7 +36,7 @@ public struct Push: Hashable, Sendable {
     /// Makes a push.
     ///
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a type, an account or a payload that breaks its rule. The
-    ///   message names it, without the payload.
+    ///   message names the rule and the fault, without the value.
     public init(
         _ callID: CallID, type: String = Push.defaultType, account: String = "", payload: [UInt8] = []
     ) throws(SharedCoreError) {
@@ -62,18 +62,31 @@ public struct Push: Hashable, Sendable {
             }
     }
 
-    /// Returns the rule that one of the values breaks, as a sentence; nil when none does.
+    /// Returns the rule that one of the values breaks and how it does, as a sentence; nil when none does. The sentence
+    /// has no more of a value than one character, because the value may be a secret.
     package static func problem(type: String, account: String, payloadByteCount: Int) -> String? {
-        guard isType(type) else { return "A type is 1 to \(maximumTypeByteCount) of a-z, 0-9, “-” and “.”." }
+        guard isType(type) else {
+            return "A type is 1 to \(maximumTypeByteCount) of a-z, 0-9, “-” and “.”; this one "
+                + "\(fault(ofType: type))."
+        }
         guard account.utf8.count <= maximumAccountByteCount,
             !UTF8Bytes.hasControl(account)
         else {
-            return "An account is at most \(maximumAccountByteCount) bytes of UTF-8 without control characters."
+            return
+                "An account is at most \(maximumAccountByteCount) bytes of UTF-8 without control characters; this one "
+                + (UTF8Bytes.firstControl(in: account).map { "has the control character \($0)." }
+                    ?? "has \(account.utf8.count) bytes.")
         }
         guard payloadByteCount <= maximumPayloadByteCount else {
-            return "A payload has at most \(maximumPayloadByteCount) bytes."
+            return "A payload has at most \(maximumPayloadByteCount) bytes; this one has \(payloadByteCount)."
         }
         return nil
+    }
+
+    private static func fault(ofType text: String) -> String {
+        guard text.utf8.count <= maximumTypeByteCount else { return "has \(text.utf8.count) bytes" }
+        guard let scalar = text.unicodeScalars.first(where: { !isType(String($0)) }) else { return "is empty" }
+        return "has the character \(UTF8Bytes.name(of: scalar))"
     }
 
     /// The push in a sentence for the timeline, without account and payload.

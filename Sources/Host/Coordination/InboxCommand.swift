@@ -31,7 +31,7 @@ struct InboxList: HostCommand {
     var limit: Int = 100
 
     func validate() throws {
-        if limit < 1 { throw ValidationError("--limit must be 1 or more.") }
+        if limit < 1 { throw ValidationError("--limit must be 1 or more, not \(limit).") }
     }
 
     func run(in context: CommandContext) async throws {

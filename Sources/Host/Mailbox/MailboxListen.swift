@@ -36,7 +36,7 @@ struct MailboxListen: HostCommand {
     var timeout: Duration?
 
     func validate() throws {
-        if let count, count < 1 { throw ValidationError("--count must be 1 or more.") }
+        if let count, count < 1 { throw ValidationError("--count must be 1 or more, not \(count).") }
     }
 
     func run(in context: CommandContext) async throws {

@@ -46,7 +46,7 @@ struct MailboxSend: HostCommand, TakesBytes {
         if !queue, capacity != nil || dropOldest {
             throw ValidationError("--capacity and --drop-oldest belong to a --queue.")
         }
-        if let capacity, capacity < 1 { throw ValidationError("--capacity must be 1 or more.") }
+        if let capacity, capacity < 1 { throw ValidationError("--capacity must be 1 or more, not \(capacity).") }
         if dropOldest, capacity == nil { throw ValidationError("--drop-oldest needs a --capacity.") }
     }
 

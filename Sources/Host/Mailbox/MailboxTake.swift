@@ -33,7 +33,7 @@ struct MailboxTake: HostCommand {
     var undecodable = false
 
     func validate() throws {
-        if count < 1 { throw ValidationError("--count must be 1 or more.") }
+        if count < 1 { throw ValidationError("--count must be 1 or more, not \(count).") }
     }
 
     func run(in context: CommandContext) async throws {

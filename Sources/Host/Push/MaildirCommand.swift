@@ -27,7 +27,7 @@ struct MaildirCommand: HostCommand {
 
     func validate() throws {
         guard retry == nil || folder != nil else {
-            throw ValidationError("--retry takes poison, malformed or oversized.")
+            throw ValidationError("--retry takes poison, malformed or oversized, not “\(retry ?? "")”.")
         }
     }
 

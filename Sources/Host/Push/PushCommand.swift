@@ -73,13 +73,21 @@ struct PushCommand: HostCommand {
 
     func validate() throws {
         if acts.count > 1 { throw ValidationError("\(acts[0]) and \(acts[1]) exclude each other.") }
-        if let act = acts.first, callID != nil && !drop || type != nil || account != nil || payload != nil {
-            throw ValidationError("\(act) takes no \(drop ? "" : "call-id, ")--type, --account or --payload.")
+        let parts = [
+            ("call-id", callID != nil && !drop), ("--type", type != nil), ("--account", account != nil),
+            ("--payload", payload != nil),
+        ]
+        if let act = acts.first, let part = parts.first(where: { $0.1 })?.0 {
+            let found = part == "call-id" ? "the call-id “\(callID ?? "")”" : part
+            throw ValidationError("\(act) and \(found) exclude each other.")
         }
         if drop, callID == nil { throw ValidationError("--drop needs a call-id.") }
-        if acts.isEmpty, callID == nil { throw ValidationError("A push needs a call-id, --retry or --given-up.") }
+        if acts.isEmpty, callID == nil {
+            throw ValidationError(
+                "A push needs a call-id; --list, --given-up, --retry, --pause and --resume need none.")
+        }
         if let callID, PushID.callID(callID) == nil {
-            throw ValidationError("A call-id is \(PushID.expectation).")
+            throw ValidationError(PushID.refusal(of: callID))
         }
         if let problem = Push.problem(
             type: type ?? Push.defaultType, account: account ?? "", payloadByteCount: 0)
@@ -160,13 +168,20 @@ struct PushCommand: HostCommand {
         guard let payload else { return [] }
         // One more byte than allowed, which shows that there are too many.
         let limit = Push.maximumPayloadByteCount + 1
+        let bytes: [UInt8]
         do {
-            return try await Abandonable.run(on: SerialThread(name: "input"), grace: .zero) {
+            bytes = try await Abandonable.run(on: SerialThread(name: "input"), grace: .zero) {
                 payload == "-"
                     ? try StandardStream.input.read(upTo: limit) : try SmallFile.read(payload, upTo: limit)
             }
         } catch let error as SystemCallError {
             throw CommandFailure.usage("\(payload): the file cannot be read: \(error.text)")
         }
+        guard bytes.count < limit else {
+            let place = payload == "-" ? "standard input" : "“\(payload)”"
+            throw CommandFailure.usage(
+                "A payload has at most \(Push.maximumPayloadByteCount) bytes; \(place) has more.")
+        }
+        return bytes
     }
 }

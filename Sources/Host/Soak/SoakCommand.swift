@@ -34,7 +34,7 @@ struct SoakCommand: HostCommand {
 
     func validate() throws {
         guard minutes > 0, minutes <= 60 * 24 * 365 else {
-            throw ValidationError("--minutes is a number above 0, such as 0.2 or 10.")
+            throw ValidationError("--minutes is a number above 0, such as 0.2 or 10, not \(minutes).")
         }
     }
 

@@ -61,7 +61,7 @@ struct NotifyObserve: HostCommand {
     var timeout: Duration?
 
     func validate() throws {
-        if count == 0 { throw ValidationError("--count must be 1 or more.") }
+        if count == 0 { throw ValidationError("--count must be 1 or more, not 0.") }
     }
 
     func run(in context: CommandContext) async throws {

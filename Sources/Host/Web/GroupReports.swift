@@ -115,7 +115,7 @@ package actor GroupReports {
 
     /// Listens at a path. Creates its directory, and refuses one that other users may enter or replace.
     package nonisolated func listener(path: String) throws -> StreamListener {
-        guard path.isAbsolutePath else { throw CommandFailure.usage("--socket takes an absolute path") }
+        guard path.isAbsolutePath else { throw CommandFailure.usage("--socket takes an absolute path, not “\(path)”") }
         guard !path.hasSuffix("/"), (try? FileStatus(behindPath: path))?.isDirectory != true else {
             throw CommandFailure.usage(
                 "--socket takes the path of a socket, and \(path) is a directory: give a name in it, such as "
