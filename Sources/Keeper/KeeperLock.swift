@@ -23,7 +23,9 @@ struct KeeperLock {
         guard status.owner == FileStatus.currentUser, status.permissions & 0o077 == 0 else {
             throw KeeperFailure(
                 status: .configuration,
-                message: "\(place.directory) must belong to this user and be of mode 0700")
+                message: "\(place.directory) has owner \(status.owner) and mode "
+                    + "\(String(status.permissions, radix: 8)); it must belong to this user, \(FileStatus.currentUser), and have mode 700"
+            )
         }
         let lock = try OpenFile(KeeperPlace.lockName, in: directory, .create)
         guard try lock.tryLock(byteAt: 0) else {

@@ -101,6 +101,38 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
     package var cannotTakeFreeName: Bool {
         call == "linkat" && [EPERM, EOPNOTSUPP, ENOSYS, EINVAL].contains(number)
     }
+    /// True if the call creates the last part of its path.
+    var createsName: Bool { ["mkdir", "mkdtemp", "symlinkat"].contains(call) }
+    /// True if the call adds, renames or removes the last part of its path, for which it needs its directory only.
+    private var changesNames: Bool {
+        createsName || ["linkat", "renameat", "renameat2", "rmdir", "unlinkat"].contains(call)
+    }
+
+    /// The message for a call that this user may not make, with the owner and the mode that were found and the user that
+    /// needs the permission.
+    ///
+    /// Reads the status of the location, or of the nearest directory above it that shows its status.
+    fileprivate var refusal: String {
+        var path = location[...]
+        func removeLast() { path = path[..<(path.lastIndex(of: "/") ?? path.startIndex)] }
+        if changesNames { removeLast() }
+        while location.hasPrefix("/") {
+            let place = path.isEmpty ? "/" : String(path)
+            if let status = try? FileStatus(behindPath: place) {
+                let user = FileStatus.currentUser
+                let remedy =
+                    status.owner == user
+                    ? "Set a mode that allows it; where the mode does, the file system or a security module forbids it."
+                    : "Run as user \(status.owner), or give this user the permission."
+                return "\(place) has owner \(status.owner), group \(status.group) and mode "
+                    + "\(String(status.permissions, radix: 8)), and this is user \(user). \(remedy)"
+            }
+            guard !path.isEmpty else { break }
+            removeLast()
+        }
+        return "This is user \(FileStatus.currentUser), who may not do that here. Run as a user who may."
+    }
+
     /// True if a component of the path is no directory, or is a forbidden link.
     package var isNotDirectory: Bool { number == ENOTDIR || number == ELOOP }
 }
@@ -167,15 +199,19 @@ extension SharedCoreError {
         } else if error.number == EROFS {
             self.init(.forbidden, Self.readOnlyMount, at: error.location, cause: cause)
         } else if error.isForbidden {
-            self.init(
-                .forbidden, "This user may not do that here: check owner and mode.", at: error.location, cause: cause)
+            self.init(.forbidden, error.refusal, at: error.location, cause: cause)
         } else if error.cannotShareMemory {
             self.init(
                 .unsupported,
                 "The file system does not let processes share memory. Give a directory on a local one.",
                 at: error.location, cause: cause)
         } else if error.isAbsent {
-            self.init(.system, "There is no such file or directory.", at: error.location, cause: cause)
+            // Not the words of the cause, which a message for users has beside this one.
+            let message =
+                error.createsName
+                ? "The directory in which a name is to be created does not exist, or its file system creates none."
+                : "The path, or a part of it, does not exist."
+            self.init(.system, message, at: error.location, cause: cause)
         } else if error.isNotDirectory {
             self.init(
                 .system,

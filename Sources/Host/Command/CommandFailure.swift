@@ -87,7 +87,13 @@ extension CommandFailure {
             found.map { "\($0.origin): \(setting.name) is “\($0.text)”" }
             ?? "\(setting.name) is not set, so it has its default"
         let group = try resolution.value(Settings.group)
-        let message = error.sentence(behind: "\(place): the group “\(group)” cannot be opened there: ")
+        let lead = "\(place): the group “\(group)” cannot be opened there: "
+        // The place and the group's name are the path of the group's directory, so do not repeat it.
+        let isDirectory = found.map { error.location == "\($0.text)/\(group)" } ?? false
+        let message =
+            isDirectory
+            ? (lead + error.message + (error.cause.map { " (\($0))" } ?? "")).ending(withCode: error.code)
+            : error.sentence(behind: lead)
         // An invalid path is an error in its source: the configuration or an option.
         guard error.code == .invalidArgument || error.code == .limitExceeded else {
             return CommandFailure(ExitStatus(error.code), message)

@@ -22,7 +22,8 @@ package enum GuardedFile {
         case .foreignLink(let owner):
             throw SharedCoreError(
                 .forbidden,
-                "A symbolic link on the path belongs to user \(owner), who could redirect it. Give a path without it.",
+                "A symbolic link on the path belongs to user \(owner), who could redirect it; expected is root or user "
+                    + "\(FileStatus.currentUser). Give a path without it.",
                 at: path)
         }
         let (status, content) = try wrapping(path) { () throws(SystemCallError) in

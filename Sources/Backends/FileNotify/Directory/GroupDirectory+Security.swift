@@ -39,7 +39,7 @@ extension GroupDirectory {
                 throw SharedCoreError(
                     .forbidden,
                     "Others than its owner may write to the directory: its mode is "
-                        + "\(String(status.permissions, radix: 8)).",
+                        + "\(String(status.permissions, radix: 8)). Set it to 700.",
                     at: path)
             }
             return directory
@@ -98,7 +98,8 @@ extension GroupDirectory {
         case .foreignLink(let owner):
             throw SharedCoreError(
                 .forbidden,
-                "A symbolic link on the path belongs to user \(owner), who could redirect it at any time.",
+                "A symbolic link on the path belongs to user \(owner), who could redirect it at any time; expected is root or "
+                    + "user \(FileStatus.currentUser). Give a path without it.",
                 at: path)
         }
     }

@@ -36,7 +36,8 @@ package enum PrivateDirectory {
         case .foreignLink(let owner):
             throw SharedCoreError(
                 .forbidden,
-                "A symbolic link on the path belongs to user \(owner), who could redirect it at any time.",
+                "A symbolic link on the path belongs to user \(owner), who could redirect it at any time; expected is root or "
+                    + "user \(FileStatus.currentUser). Give a path without it.",
                 at: path)
         }
     }
@@ -63,7 +64,7 @@ package enum PrivateDirectory {
         let trusted = [FileStatus.currentUser, 0]
         func refuse(_ what: String, _ owner: UInt32, at place: String) -> SharedCoreError {
             SharedCoreError(
-                .forbidden, "The \(what) belongs to user \(owner), and this is user \(FileStatus.currentUser).",
+                .forbidden, "The \(what) belongs to user \(owner); expected is root or user \(FileStatus.currentUser).",
                 at: place)
         }
         guard trusted.contains(directory.owner) else { throw refuse("directory", directory.owner, at: path) }
