@@ -64,8 +64,18 @@ extension ConfigurationFailure {
         let names = Settings.all.map(\.name)
         // A key that was written without its section is the likeliest mistake.
         if let whole = names.first(where: { $0.hasSuffix("." + name) }) { return "; did you mean “\(whole)”?" }
+        if let variable = Settings.all.first(where: { $0.environmentName == name }) {
+            return "; did you mean “\(variable.name)”?"
+        }
         let keys = names + sections(of: names)
+        if keys.contains(name) {
+            let parts = names.filter { $0.hasPrefix(name + ".") }.map { "“\($0)”" }.joined(separator: ", ")
+            return "; it is a section, with the keys \(parts)."
+        }
         if let nearest = Spelling.nearest(to: name, among: keys) { return "; did you mean “\(nearest)”?" }
+        if let longer = names.first(where: { $0.lowercased().hasSuffix(name.lowercased()) }), name.count > 3 {
+            return "; did you mean “\(longer)”?"
+        }
         let similar = Spelling.similar(to: name, among: keys)
         let list = "“sharedcore help settings” lists the keys."
         guard !similar.isEmpty else { return "; \(list)" }

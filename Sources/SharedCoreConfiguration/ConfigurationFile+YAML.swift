@@ -86,7 +86,8 @@ private struct ConfigurationReader {
         else { return false }
         let failure = ConfigurationFailure.unknownKey(name, at: place(key))
         if case .mapping(let pairs) = value.content, section.count == name.count {
-            guard pairs.contains(where: { $0.key.scalar != nil && $0.value.scalar != nil }) else { return false }
+            // A mapping without a key says nothing that a plugin could want.
+            guard pairs.contains(where: { $0.key.scalar != nil }) else { return false }
             for (key, value) in pairs {
                 let name = key.scalar.map { "\(name).\($0)" }
                 if let name, let text = value.scalar {

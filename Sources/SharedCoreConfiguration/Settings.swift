@@ -11,7 +11,8 @@ package enum Settings {
         "group", .groupName, default: .text("default"),
         "The name of the group. Groups never see each other.")
     package static let stateDirectory = Setting(
-        "stateDirectory", .path, default: .derived("$XDG_STATE_HOME/sharedcore"),
+        "stateDirectory", .path,
+        default: .derived("$XDG_STATE_HOME/sharedcore, or ~/.local/state/sharedcore where that is unset"),
         "The directory that contains a directory for each group, with the group's name.")
     package static let pluginDirectory = Setting(
         "pluginDirectory", .path, default: .text("/usr/lib/sharedcore/plugins"),

@@ -94,7 +94,8 @@ struct HelpTests {
             let page = try await program.run(arguments).output
             let words = page.split(whereSeparator: \.isWhitespace).joined(separator: " ")
             #expect(page.contains("GLOBAL OPTIONS:\n") && !page.contains("help options"))
-            for part in ["(default: file)", "(default: $XDG_STATE_HOME/sharedcore)", "(default: notice)"] {
+            let directory = "(default: $XDG_STATE_HOME/sharedcore, or ~/.local/state/sharedcore where that is unset)"
+            for part in ["(default: file)", directory, "(default: notice)"] {
                 #expect(words.contains(part), "\(part)")
             }
         }
