@@ -89,23 +89,28 @@ struct SharedCoreCommand: AsyncParsableCommand {
         return words
     }
 
-    /// Returns an error message, with the most similar command, if a word in the place of a command is unknown; nil if
-    /// all are known. Words after “help” name commands too.
-    static func unknownCommand(in arguments: [String]) -> String? {
+    /// Returns an error message, with the most similar command or else the one that lists all, if a word in the place of
+    /// a command is unknown; nil if all are known. Words after “help” name commands too.
+    ///
+    /// - Parameter showsUsage: True if the usage follows the message, which says how to list the commands.
+    static func unknownCommand(in arguments: [String], showsUsage: Bool = false) -> String? {
         var command = configuration
+        var path = "sharedcore"
         for word in words(of: arguments).drop(while: { $0 == "help" }) {
             guard !command.subcommands.isEmpty else { return nil }
             // No key paths here: Swift 6.3 crashes on key paths through an existential metatype.
             let known = command.subcommands.map { $0.configuration }
             if let next = known.first(where: { $0.commandName == word || $0.aliases.contains(word) }) {
                 command = next
+                path += " " + (next.commandName ?? word)
                 continue
             }
             let names = known.filter { $0.shouldDisplay }.flatMap { [$0.commandName].compactMap(\.self) + $0.aliases }
             let suggestion = Spelling.suggestion(for: word, among: names)
             // The word may be an argument of the default command.
             guard command.defaultSubcommand == nil || !suggestion.isEmpty else { return nil }
-            return "no command is “\(word)”" + (suggestion.isEmpty ? "." : suggestion)
+            guard suggestion.isEmpty else { return "no command is “\(word)”\(suggestion)" }
+            return "no command is “\(word)”" + (showsUsage ? "." : "; “\(path) --help” lists the commands.")
         }
         return nil
     }
@@ -114,7 +119,7 @@ struct SharedCoreCommand: AsyncParsableCommand {
     private static func refusal(_ error: any Error, of arguments: CommandArguments) -> String {
         let message = fullMessage(for: error)
         guard FormerNames.remedy(for: arguments.texts) == nil, isAboutWords(message),
-            let unknown = unknownCommand(in: arguments.texts)
+            let unknown = unknownCommand(in: arguments.texts, showsUsage: true)
         else { return arguments.message(MessageStyle.applied(to: HelpPage.wrapped(message))) }
         let usage = message.firstRange(of: "\nUsage: ").map { message[$0.lowerBound...] } ?? ""
         return arguments.message(MessageStyle.applied(to: "Error: \(unknown)" + usage))

@@ -58,14 +58,17 @@ struct ExecutorCommand: HostCommand {
         request.isConfirmed = confirmed
         request.command = try resolution.coreProgram()
         let description = SessionDescription(role: .executor, name: name)
-        try await context.reportingWaits { reporting in
+        let limit = self.timeout == nil ? Settings.executorBudget.name : "--timeout"
+        let end = "\(limit) \(DurationText.write(timeout)) ends the wait"
+        try await context.reportingWaits(endedBy: end) { reporting in
             request.reporting = reporting
             try await context.withGroup(as: description, for: "executor", until: deadline) { [request] group in
                 var request = request
                 request.timeout = deadline.left ?? timeout
                 try await context.noteWakeUp(of: group)
                 let report = try await ExecutorRun.run(request, in: group) { report in
-                    try await context.output.confirm(text: sentence(of: report, for: request), json: report.json)
+                    let text = await sentence(of: report, for: request, in: group)
+                    try await context.output.confirm(text: text, json: report.json)
                 }
                 guard report.status != .success else { return }
                 // The text report contains the reason already.
@@ -74,10 +77,21 @@ struct ExecutorCommand: HostCommand {
         }
     }
 
-    /// Returns the report as text. If no message came, it names the Maildir, because the user may have put the message
-    /// into another one.
-    private func sentence(of report: ExecutorReport, for request: ExecutorRequest) -> String {
-        guard report.event == .timeout, request.command == nil else { return report.sentence }
+    /// Returns the report as text. If no message came, it names where messages come from: the owner's core, which may
+    /// be any program, as with `exclusive`; else the Maildir of this command's core, because the user may have put the
+    /// message into another one.
+    private func sentence(
+        of report: ExecutorReport, for request: ExecutorRequest, in group: any SharedGroup
+    ) async -> String {
+        guard report.event == .timeout else { return report.sentence }
+        // Without an answer of the store, say only what is certain.
+        if let owner = try? await GroupOwner.current(in: group), owner.session != group.session.id {
+            let role = owner.role == .main ? "Main" : "Executor"
+            return report.sentence
+                + " The \(role) “\(ValueText.oneLine(owner.name))”, pid \(owner.process.pid), owns the "
+                + "core, so messages come from its core only."
+        }
+        guard request.command == nil else { return report.sentence }
         return report.sentence + " The core fetches from the Maildir “\(request.maildir)” (core.maildir)."
     }
 }

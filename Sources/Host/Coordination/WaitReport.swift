@@ -10,11 +10,14 @@ extension CommandContext {
     /// only warnings.
     ///
     /// Returns when all lines are printed.
+    ///
+    /// - Parameter end: What ends the wait, such as an option; added to each line in brackets. Nil adds nothing.
     func reportingWaits<Value>(
-        _ body: ((@Sendable (OwnershipWaitReason) -> Void)?) async throws -> Value
+        endedBy end: String? = nil, _ body: ((@Sendable (OwnershipWaitReason) -> Void)?) async throws -> Value
     ) async rethrows -> Value {
         guard logger.logLevel <= .notice else { return try await body(nil) }
-        let report = WaitReport { StandardError.write("sharedcore: \(ValueText.oneLine($0.describe()))") }
+        let hint = end.map { " (\($0))" } ?? ""
+        let report = WaitReport { StandardError.write("sharedcore: \(ValueText.oneLine($0.describe()))\(hint)") }
         do {
             let value = try await body { report.hear($0) }
             await report.end()

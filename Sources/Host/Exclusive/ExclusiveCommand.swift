@@ -123,7 +123,7 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
             as: role, waits: wait, timeout: timeout, by: context.clock, isWaiting: { program.isWaiting },
             cancelWait: { interrupt.yield() })
         let work = Task {
-            try await context.reportingWaits { shown in
+            try await context.reportingWaits(endedBy: endOfWait) { shown in
                 let reporting: ExclusiveOwnership.Reporting = { reason in
                     turn.evaluate(reason)
                     shown?(reason)
@@ -161,6 +161,13 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
             throw failure
         }
         try result.get()
+    }
+
+    /// The option that ends the wait for the core, for the lines about it; nil with `--no-wait`, because each wait that
+    /// is left has a limit of its own.
+    private var endOfWait: String? {
+        if let timeout { return "--timeout \(DurationText.write(timeout)) ends the wait" }
+        return wait ? "the wait has no limit: --timeout sets one, --no-wait refuses at once" : nil
     }
 
     private func set(_ status: ExclusiveStatus, after error: CoordinationError) {

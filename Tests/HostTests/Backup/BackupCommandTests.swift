@@ -63,7 +63,7 @@ struct BackupCommandTests {
             sharedcore store get k
             for command in "store put k w" "backup copy" "backup state/sharedcore/copy"; do
                 sharedcore $command > /dev/null 2> errors
-                echo " $? $(grep -c 'mounted read-only' errors) $(grep -c 'owner and mode' errors)"
+                echo " $? $(grep -c 'mounted read-only' errors) $(grep -c 'has owner' errors)"
             done
             sharedcore backup copy 2>&1 | grep -o 'sharedcore salvage.*copy' > salvage
             sh salvage > /dev/null; echo $? $(ls copy | wc -l)

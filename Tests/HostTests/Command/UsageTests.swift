@@ -29,6 +29,8 @@ struct UsageTests {
         arguments: [
             (["stauts"], "did you mean “status”?"), (["--group", "a", "stoer", "get", "k"], "did you mean “store”?"),
             (["store", "gte", "k"], "did you mean “get”?"),
+            (["config", "get", "push"], "unknown key “push”; it is a section, with the keys “push."),
+            (["config", "get", "SHAREDCORE_GROUP"], "did you mean “group”?"), (["config", "get", "grop"], "“group”?"),
             (["store", "put", "a", "b", "--ttl", "5d"], "250ms, 1.5s, 2m or 1h"),
             (["notify", "observe", "a", "--timeout", "0"], "longer than zero"),
         ])
@@ -60,7 +62,9 @@ struct UsageTests {
             (["gett", "--help"], "no command is “gett”; did you mean “get”?"),
             (["--group", "a", "gett", "-h"], "did you mean “get”?"),
             (["help", "store", "gte"], "did you mean “get”?"), (["store", "gte", "--help"], "did you mean “get”?"),
-            (["help", "frobnicate"], "no command is “frobnicate”."),
+            (["help", "frobnicate"], "no command is “frobnicate”; “sharedcore --help” lists the commands.\n"),
+            (["help", "store", "frobnicate"], "“frobnicate”; “sharedcore store --help” lists the commands.\n"),
+            (["frobnicate", "--help"], "no command is “frobnicate”; “sharedcore --help” lists the commands.\n"),
             (["exclusvie", "--help"], "did you mean “exclusive”?"),
         ])
     func unknownHelp(arguments: [String], message: String) async throws {
@@ -82,6 +86,39 @@ struct UsageTests {
         let line = try await program.run(arguments + ["--json"])
         #expect(try line.status == 1 && line.objects().first?["event"] == .text("timeout"))
         #expect(line.errors == "sharedcore: No message “x” came before the deadline.\n")
+    }
+
+    @Test("executor names the owner from whose core a message would have come, and the option that ends the wait")
+    func absentMessageOfAnotherOwner() async throws {
+        let program = try HostProgram()
+        _ = try await program.running("exclusive", "--", "sh", "-c", "echo runs; exec sleep 600") { owner in
+            try await owner.untilOutput(has: 1)
+            let ended = try await program.run("executor", "--call-id", "x", "--timeout", "3s")
+            let sentence = "The Main “sh”, pid \(owner.pid), owns the core, so messages come from its core only.\n"
+            #expect(ended.status == 1 && ended.output.hasSuffix(sentence), "\(ended)")
+            try owner.send(.terminate)
+        }
+    }
+
+    @Test(
+        "push says what it has found in place of a valid value",
+        arguments: [
+            (["1", "--type", "A"], "this one has the character “A”."), (["1", "--type", ""], "this one is empty."),
+            (["1", "--type", "ü"], "this one has the character U+00FC."),
+            (["1", "--type", String(repeating: "a", count: 65)], "this one has 65 bytes."),
+            (["1", "--account", "a\u{85}"], "this one has the control character U+0085."),
+            (["1", "--account", String(repeating: "a", count: 257)], "this one has 257 bytes."),
+            (["1", "--payload", "/proc/self/exe"], "“/proc/self/exe” has more."), ([""], "this one is empty."),
+            ([" 1"], "this one begins or ends with a space."), (["1\n"], "has the control character U+000A."),
+            ([String(repeating: "a", count: 999)], "this one has 999 bytes."),
+            (["--list", "1"], "--list and the call-id “1” exclude each other."),
+        ])
+    func wrongPush(arguments: [String], found: String) async throws {
+        let ended = try await HostProgram().run(["push"] + arguments)
+        #expect(ended.status == 64 && ended.output.isEmpty)
+        #expect(
+            ended.errors.split(whereSeparator: \.isWhitespace).joined(separator: " ").contains(found), "\(ended.errors)"
+        )
     }
 
     @Test("push says that no host serves, and only then")

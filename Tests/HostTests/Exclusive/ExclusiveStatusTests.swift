@@ -107,6 +107,8 @@ struct ExclusiveStatusTests {
             try await first.untilOutput(has: 1)
             let second = try await program.running("exclusive", "--role", role, "--", "echo", "second") {
                 try await $0.untilErrors(contain: "waiting for main “sh” pid \(first.pid) (epoch ")
+                try await $0.untilErrors(
+                    contain: "(the wait has no limit: --timeout sets one, --no-wait refuses at once)")
                 #expect($0.output.lines.isEmpty)
                 try first.send(.terminate)
             }
