@@ -46,6 +46,10 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
         return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
+    /// The system's text, and for a call that this user may not make also the owner and the mode that were found: one
+    /// sentence or several, with a full stop.
+    package var sentence: String { isForbidden && number != EROFS ? "\(text): \(refusal)" : text + "." }
+
     /// The call and the reason of its failure, for people.
     package var reason: String {
         if let found { return "this is \(found.text), where a regular file belongs" }

@@ -83,7 +83,7 @@ package struct ConfigurationSearch {
             }
         } catch {
             if error.isAbsent { return nil }
-            throw ConfigurationFailure(SharedCoreError(error).code, at: path, "cannot be read: \(error.text).")
+            throw ConfigurationFailure(SharedCoreError(error).code, at: path, "cannot be read: \(error.sentence)")
         }
         throw failure
     }

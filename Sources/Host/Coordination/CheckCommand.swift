@@ -84,7 +84,7 @@ struct CheckCommand: HostCommand {
                     : try SmallFile.read(file, upTo: limit)
             }
         } catch let error as SystemCallError {
-            throw CommandFailure.usage("\(file): the file cannot be read: \(error.text)")
+            throw CommandFailure.usage("\(file): the file cannot be read: \(error.sentence)")
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw CommandFailure.usage("\(file): this is no text")

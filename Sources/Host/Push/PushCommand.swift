@@ -175,7 +175,7 @@ struct PushCommand: HostCommand {
                     ? try StandardStream.input.read(upTo: limit) : try SmallFile.read(payload, upTo: limit)
             }
         } catch let error as SystemCallError {
-            throw CommandFailure.usage("\(payload): the file cannot be read: \(error.text)")
+            throw CommandFailure.usage("\(payload): the file cannot be read: \(error.sentence)")
         }
         guard bytes.count < limit else {
             let place = payload == "-" ? "standard input" : "“\(payload)”"

@@ -183,7 +183,7 @@ struct HostRun: Sendable {
         } catch {
             throw CommandFailure(
                 error.isAddressTaken ? .unavailable : .configuration,
-                "\(place): \(setting.name): the host cannot listen at \(error.location): \(error.text).")
+                "\(place): \(setting.name): the host cannot listen at \(error.location): \(error.sentence)")
         }
     }
 
