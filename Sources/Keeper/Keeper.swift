@@ -74,8 +74,8 @@ final class Keeper {
         for (visitor, isReady) in zip(present, ready.dropFirst(fixed.count)) where isReady { serve(visitor) }
         if ready[3] { mainEnded() }
         if ready[2], sockets.takeData(), machine.watchesSockets { happen(.dataCame) }
-        if ready[0] { try accept() }
         forgetWhoIsGone()
+        if ready[0] { accept() }
     }
 
     func serve(_ visitor: Visitor, upTo count: Int = turn) {
@@ -85,8 +85,13 @@ final class Keeper {
         }
     }
 
-    private func accept() throws {
-        for _ in 0..<Self.turn {
+    /// Accepts new connections.
+    ///
+    /// More than there is room for wait for the next turn, in which those that have ended make room. They are refused
+    /// only if there is no room even then.
+    private func accept() {
+        let room = KeeperLimits.visitorCount - visitors.count
+        for _ in 0..<(room > 0 ? room : Self.turn) {
             guard let socket = try? seat.listener.accept() else { return }
             guard visitors.count < KeeperLimits.visitorCount, let peer = try? socket.peer(),
                 peer.user == FileStatus.currentUser

@@ -57,10 +57,7 @@ extension KeeperTests {
                 try await group.server.send("line \(round)")
                 try await stage.untilNoted("read line \(round)")
             }
-            let read = stage.notes.filter { $0.hasPrefix("read ") }.map { String($0.dropFirst(5)) }
-            // If a Main was killed after it had noted a line and before it removed the line, the next one notes the
-            // line once more.
-            #expect(read.withoutRepeats == sent, "\(story)")
+            #expect(stage.readLines.withoutRepeats == sent, "\(story)")
             #expect(group.server.connectionCount == 1, "\(story)")
             #expect(group.server.closeCount == 0, "\(story)")
             #expect(!stage.notes.contains("second"), "\(story)")
@@ -71,12 +68,5 @@ extension KeeperTests {
             #expect(await (try group.run(["keeper", "--end"])).end() == .exited(0))
             try await eventually("\(story): Main is gone") { kill(main, 0) != 0 || stage.mainPid == nil }
         }
-    }
-}
-
-extension [String] {
-    /// The lines without those that are the same as the line before.
-    fileprivate var withoutRepeats: [String] {
-        indices.filter { $0 == startIndex || self[$0] != self[$0 - 1] }.map { self[$0] }
     }
 }

@@ -153,6 +153,26 @@ extension KeeperTests {
             try Directory(path: "/proc/\(stage.keeper?.pid ?? 0)/fd").names().count
         }
 
+        @Test("Connections that have ended before the keeper saw them take no place from the next one")
+        func endedCrowd() async throws {
+            try await start()
+            let keeper = try #require(stage.keeper)
+            await keeper.freeze()
+            for _ in 0..<(KeeperLimits.visitorCount + 8) { _ = try stage.connect() }
+            let next = try stage.connect()
+            try next.send(Array("STATUS".utf8))
+            keeper.signal(.continue)
+            var arrival = MessageSocket.Arrival.nothing
+            try await eventually("the keeper answers or has closed") {
+                arrival = next.receive(upTo: KeeperLimits.messageByteCount)
+                if case .nothing = arrival { return false } else { return true }
+            }
+            guard case .message(let bytes, _) = arrival, case .status = KeeperMessage(bytes) else {
+                Issue.record("not a status: \(arrival)")
+                return
+            }
+        }
+
         @Test("Connections beyond the limit are closed, and those before them still served")
         func crowd() async throws {
             try await start()

@@ -113,7 +113,8 @@ final class MainSupervisor: Sendable {
             if status != 0 { logger.warning("the keeper of Main (pid \(keeper.pid)) has ended: \(status ?? -1)") }
             ended.raise()
         }
-        for _ in 0..<100 where client.connect() == nil {
+        for _ in 0..<100 {
+            if client.connect() != nil { return }
             if Poll.wait(for: [ended.descriptor], timeout: .milliseconds(50))[0] { return }
         }
     }

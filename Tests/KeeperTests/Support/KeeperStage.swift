@@ -103,6 +103,11 @@ final class KeeperStage {
     }
 
     var notes: [String] { Self.lines(notebook) }
+    /// The lines that Main has noted as read.
+    ///
+    /// A Main that is killed between its note of a line and the removal of the line leaves the line to the next Main,
+    /// which notes it once more.
+    var readLines: [String] { notes.filter { $0.hasPrefix("read ") }.map { String($0.dropFirst(5)) } }
     /// The lines written by the keeper of this stage, and by one that a host started.
     var log: [String] {
         Self.lines(directory.path(of: "log")) + Self.lines(place.directory + "/" + KeeperPlace.logName)
@@ -168,4 +173,11 @@ final class KeeperStage {
 
 extension OpenFile {
     fileprivate var mainLockHolder: Int32? { (try? programLockHolder()) ?? nil }
+}
+
+extension [String] {
+    /// The lines without those that are the same as the line before.
+    var withoutRepeats: [String] {
+        indices.filter { $0 == startIndex || self[$0] != self[$0 - 1] }.map { self[$0] }
+    }
 }
