@@ -121,11 +121,18 @@ extension QueueMailbox {
     }
 
     /// Gives a message back. Tries again for a minute, until the store accepts it or the session is over.
-    package func giveBackPatiently(_ delivery: QueueDelivery) async {
-        await tryAgain { () async throws(SharedCoreError) in try await giveBack(delivery) }
+    ///
+    /// - Parameter sleep: Waits for the time between two attempts, or throws when the task is cancelled. Only tests change it.
+    package func giveBackPatiently(
+        _ delivery: QueueDelivery, sleep: (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+    ) async {
+        await tryAgain(sleep: sleep) { () async throws(SharedCoreError) in try await giveBack(delivery) }
     }
 
-    private func tryAgain(_ giveBack: () async throws(SharedCoreError) -> Void) async {
+    private func tryAgain(
+        sleep: (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
+        _ giveBack: () async throws(SharedCoreError) -> Void
+    ) async {
         for _ in 0..<Self.searchCount {
             do throws(SharedCoreError) {
                 return try await giveBack()
@@ -133,7 +140,7 @@ extension QueueMailbox {
                 // The takes of a session end with it.
                 if error.code == .closed || error.code == .sessionEnded { return }
             }
-            do { try await Task.sleep(for: Self.searchInterval) } catch { return }
+            do { try await sleep(Self.searchInterval) } catch { return }
         }
     }
 }

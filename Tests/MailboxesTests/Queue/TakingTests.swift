@@ -70,6 +70,48 @@ struct TakingTests {
         try await eventually("another has it") { try await other.take()?.bytes == bytes(1) }
     }
 
+    @Test("M6: a message that cannot be given back at once is given back within a minute")
+    func givenBackLater() async throws {
+        let fixture = QueueFixture()
+        let refusalCount = Box(0)
+        let store = InterposedStore(
+            try await fixture.open(),
+            beforeCommit: { transaction throws(SharedCoreError) in
+                let count = refusalCount.update { count -> Int in
+                    count -= 1
+                    return count
+                }
+                if count >= 0 { throw SharedCoreError(.unavailable, "The store refuses.", at: "test") }
+                return transaction
+            })
+        let mailbox = try QueueMailbox(store, path: "box")
+        let other = try await fixture.mailbox()
+        try await other.send(bytes(1))
+        let delivery = try #require(try await mailbox.take())
+        refusalCount.update { $0 = 59 }
+        let slept = Box(Duration.zero)
+
+        await mailbox.giveBackPatiently(delivery) { time async throws in
+            let early = try await other.take()
+            #expect(early == nil)
+            slept.update { $0 += time }
+        }
+
+        #expect(slept.value > .seconds(50) && slept.value < .seconds(60))
+        #expect(try await other.take()?.bytes == bytes(1))
+    }
+
+    @Test("M6: a message is not given back any more when the session of its take is over")
+    func givenBackAfterEnd() async throws {
+        let fixture = QueueFixture()
+        let group = try await fixture.open()
+        let mailbox = try QueueMailbox(group, path: "box")
+        try await mailbox.send(bytes(1))
+        let delivery = try #require(try await mailbox.take())
+        group.simulateKill()
+        await mailbox.giveBackPatiently(delivery) { _ in Issue.record("it tries again") }
+    }
+
     @Test("M6: acknowledged, it is never delivered again, and a second acknowledgement does no harm")
     func acknowledged() async throws {
         let fixture = QueueFixture()
