@@ -8,12 +8,19 @@ package struct RequestExchange: Sendable {
     private let store: any SharedStore
     private let name: String
     private let root: WormholeRoot
+    private let sleep: @Sendable (Duration) async throws -> Void
 
     /// Makes the exchange of the requests with a name. Writes nothing.
     ///
-    /// - Parameter name: Any text.
-    package init(_ store: any SharedStore, root: WormholeRoot, name: String) {
+    /// - Parameters:
+    ///   - name: Any text.
+    ///   - sleep: Waits for the timeout, or throws when the task is cancelled. Only tests change it.
+    package init(
+        _ store: any SharedStore, root: WormholeRoot, name: String,
+        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+    ) {
         self.store = store
+        self.sleep = sleep
         self.root = root
         self.name = name
         replyPath = root.path(of: .replies) + ItemName.numbered(by: store.session.id).text
@@ -35,7 +42,7 @@ package struct RequestExchange: Sendable {
         let isOver = OneWayFlag()
         let deleted = Promise<Void>()
         let timer = Task {
-            try await Task.sleep(for: timeout)
+            try await sleep(timeout)
             isOver.raise()
             watch.cancel()
             deleted.open()
