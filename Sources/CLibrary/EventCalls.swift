@@ -56,10 +56,12 @@ final class Resuming<Value: Sendable>: Sendable {
     /// Makes a descriptor, and starts the task that takes one element ahead of the program.
     ///
     /// - Parameters:
+    ///   - sleep: Waits for a time, or until the task is cancelled. Only tests change it.
     ///   - next: Waits for the next element; nil after the end. The failure says whether it ends the sequence.
     ///   - cancel: Ends the sequence.
     init(
         on executor: (any TaskExecutor)?,
+        sleep: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) },
         next: @escaping @Sendable () async throws(Interruption) -> Value?, cancel: @escaping @Sendable () -> Void
     ) throws(Failure) {
         let last = Mutex(Last.element)
@@ -69,7 +71,7 @@ final class Resuming<Value: Sendable>: Sendable {
         @Sendable func element() async throws(SharedCoreError) -> Result<Value, Failure>? {
             switch last.withLock({ $0 }) {
             case .element: break
-            case .failure: try? await Task.sleep(for: resumingPause)  // many errors of a store stay
+            case .failure: await sleep(resumingPause)  // many errors of a store stay
             case .end: return nil
             }
             do throws(Interruption) {
