@@ -134,13 +134,34 @@ func sized<Value>(
 ) throws(Failure) -> Value {
     guard let pointer else { throw Failure(.invalidArgument, "“\(name)” is NULL.", at: name) }
     // Read only the size at first, because the structure may be shorter than this version's.
-    let size = UnsafeRawPointer(pointer).load(as: Int.self)
-    guard size == MemoryLayout<Value>.size else {
+    let size = UnsafeRawPointer(pointer).load(as: UInt.self)
+    guard size == UInt(MemoryLayout<Value>.size) else {
         throw Failure(
             .invalidArgument,
             "“\(name)” has the size \(size), not \(MemoryLayout<Value>.size): set it with \(initializer).", at: name)
     }
     return pointer.pointee
+}
+
+/// Checks the largest number of elements of a page, which C has as `size_t`.
+///
+/// - Throws: `invalidArgument` for 0, and for a number beyond `INT64_MAX`, which is negative here.
+func pageLimit(_ limit: Int) throws(Failure) -> Int {
+    guard limit > 0 else {
+        throw Failure(
+            .invalidArgument, "The limit of a page is 1 to \(Int.max), not \(UInt(bitPattern: limit)).", at: "limit")
+    }
+    return limit
+}
+
+/// Returns a time in milliseconds that a C caller may leave to its default; nil for 0.
+///
+/// - Throws: `invalidArgument` for a time below 0.
+func optionalTime(_ milliseconds: Int64, _ name: String) throws(Failure) -> Duration? {
+    guard milliseconds >= 0 else {
+        throw Failure(.invalidArgument, "\(name) is \(milliseconds) ms; it must be 0 or more.", at: name)
+    }
+    return milliseconds == 0 ? nil : .milliseconds(min(milliseconds, Deadline.maximum))
 }
 
 func key(_ pointer: UnsafePointer<CChar>?, _ count: Int) throws(Failure) -> Key {
@@ -162,7 +183,7 @@ func lifetime(_ kind: Int32, _ milliseconds: Int64) throws(Failure) -> Lifetime 
     switch Int(kind) {
     case Int(SC_PERSISTENT): return .persistent
     case Int(SC_SESSION): return .session
-    case Int(SC_EXPIRING): return .expiring(after: .milliseconds(min(max(milliseconds, 0), Deadline.maximum)))
+    case Int(SC_EXPIRING): return .expiring(after: try optionalTime(milliseconds, "lifetime") ?? .zero)
     default: throw Failure(.invalidArgument, "There is no lifetime \(kind).", at: "lifetime_kind")
     }
 }

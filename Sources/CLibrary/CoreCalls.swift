@@ -62,7 +62,7 @@ internal import CoreAPI
 ) -> Int32 {
     boundary(error) { () throws(Failure) in
         let context = try Handles.find(core, as: CoreObject.self).context
-        let maximum = Duration.milliseconds(min(max(maximum, 0), Deadline.maximum))
+        let maximum = try optionalTime(maximum, "maximum") ?? .zero
         try wait { () async throws(SharedCoreError) in
             try await context.enterCriticalSection(maximumDuration: maximum)
         }
@@ -106,7 +106,7 @@ final class ActivityObject: HandleObject {
             switch name {
             case Activity.Kind.call.name: .call
             case Activity.Kind.transfer.name: .transfer
-            default: .custom(name, bound: .milliseconds(min(max(bound, 0), Deadline.maximum)))
+            default: .custom(name, bound: try optionalTime(bound, "bound") ?? .zero)
             }
         let open = try wait { () async throws(SharedCoreError) in try await context.begin(kind, id: id) }
         result.pointee = try Handles.add(ActivityObject(open))

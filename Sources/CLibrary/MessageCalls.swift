@@ -190,6 +190,7 @@ private func inbox(_ group: UInt64) throws(Failure) -> Inbox {
         let result = try required(page, "page")
         result.pointee = nil
         let inbox = try inbox(group)
+        let limit = try pageLimit(limit)
         let page = try wait { () async throws(SharedCoreError) in
             try await inbox.messages(after: Revision(rawValue: after), limit: limit)
         }

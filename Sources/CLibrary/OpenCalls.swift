@@ -46,7 +46,7 @@ internal import SharedCoreConfiguration
         let description = try description(in: options)
         let values = try settings(in: options)
         let file = try optionalText(options.configuration_file, "configuration_file")
-        let openTimeout = openTimeout(in: options)
+        let openTimeout = try openTimeout(in: options)
         let isReadOnly = options.read_only != 0
         let object = try wait { () async throws(SharedCoreError) in
             var configured = try await ConfiguredGroup.read(values, file: file)
@@ -78,8 +78,8 @@ private func settings(in options: sc_options) throws(Failure) -> [String: String
     return settings
 }
 
-private func openTimeout(in options: sc_options) -> Duration? {
-    options.open_timeout > 0 ? .milliseconds(min(options.open_timeout, Deadline.maximum)) : nil
+private func openTimeout(in options: sc_options) throws(Failure) -> Duration? {
+    try optionalTime(options.open_timeout, "open_timeout")
 }
 
 private func description(in options: sc_options) throws(Failure) -> SessionDescription {
@@ -108,6 +108,6 @@ private func read(_ options: sc_options) throws(Failure) -> (BackendConfiguratio
         configuration.durability = durability
     }
     configuration.settings = try settings(in: options)
-    configuration.openTimeout = openTimeout(in: options)
+    configuration.openTimeout = try openTimeout(in: options)
     return (configuration, try description(in: options))
 }

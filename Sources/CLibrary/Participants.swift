@@ -253,21 +253,39 @@ func openParticipant(
 }
 
 /// Returns the options of a participant. An option of 0 is the group's default.
+///
+/// - Throws: `invalidArgument` for a time below 0, and for the times that a configuration refuses: a lifetime of batons
+///   outside of its bounds, and a timeout of a hand-over that is longer than its maximum.
 private func coordination(
     _ options: sc_participant_options?, of group: GroupObject
 ) throws(Failure) -> CoordinationOptions {
     var result = group.coordination
     guard let options else { return result }
-    func set(_ path: WritableKeyPath<CoordinationOptions, Duration>, _ milliseconds: Int64) {
-        if milliseconds > 0 { result[keyPath: path] = .milliseconds(min(milliseconds, Deadline.maximum)) }
+    func set(
+        _ path: WritableKeyPath<CoordinationOptions, Duration>, _ milliseconds: Int64, _ name: String
+    ) throws(Failure) {
+        if let time = try optionalTime(milliseconds, name) { result[keyPath: path] = time }
     }
-    set(\.handoverTimeout, options.handover_timeout)
-    set(\.stopTimeout, options.stop_timeout)
-    set(\.executorBudget, options.executor_budget)
-    set(\.coreLinger, options.core_linger)
-    set(\.handoverMaximumTimeout, options.handover_maximum_timeout)
-    set(\.wakeBound, options.wake_timeout)
-    set(\.batonLifetime, options.baton_lifetime)
+    try set(\.handoverTimeout, options.handover_timeout, "handover_timeout")
+    try set(\.stopTimeout, options.stop_timeout, "stop_timeout")
+    try set(\.executorBudget, options.executor_budget, "executor_budget")
+    try set(\.coreLinger, options.core_linger, "core_linger")
+    try set(\.handoverMaximumTimeout, options.handover_maximum_timeout, "handover_maximum_timeout")
+    try set(\.wakeBound, options.wake_timeout, "wake_timeout")
+    try set(\.batonLifetime, options.baton_lifetime, "baton_lifetime")
+    guard Baton.lifetimes.contains(result.batonLifetime) else {
+        throw Failure(
+            .invalidArgument,
+            "baton_lifetime is \(options.baton_lifetime) ms; it must be 1 second to 1 minute, or 0 for the default.",
+            at: "baton_lifetime")
+    }
+    guard result.handoverTimeout <= result.handoverMaximumTimeout else {
+        throw Failure(
+            .invalidArgument,
+            "handover_timeout is \(result.handoverTimeout.wholeMilliseconds) ms; it must not be longer than "
+                + "handover_maximum_timeout, which is \(result.handoverMaximumTimeout.wholeMilliseconds) ms.",
+            at: "handover_timeout")
+    }
     if options.takes_baton_count != 0 {
         result.takesBatons = try batonKinds(options.takes_batons, options.takes_baton_count)
     }

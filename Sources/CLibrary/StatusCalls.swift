@@ -155,6 +155,7 @@ extension OwnerState {
         let result = try required(page, "page")
         result.pointee = nil
         let timeline = Timeline(try CLibrary.group(group))
+        let limit = try pageLimit(limit)
         let page = try wait { () async throws(SharedCoreError) in
             try await timeline.page(after: Revision(rawValue: after), limit: limit)
         }

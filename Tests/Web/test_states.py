@@ -338,7 +338,9 @@ class HandOvers(PageCase):
                 until(lambda: first.context, "the Executor owns")
                 call = first.context.begin_call(Call("moving-call", state="answered"))
                 call.set_moves("line/1", needs_descriptors=False)
-                with Main(other, lambda: second, takes_batons=["line/1"], handover_timeout=60) as main:
+                with Main(
+                    other, lambda: second, takes_batons=["line/1"], handover_timeout=60, handover_maximum_timeout=60
+                ) as main:
                     until(second.arrived.is_set, "the baton has arrived")
                     self.assertIsNotNone(other.get(".sharedcore/ownership/baton"), "the group names it")
                     collect()

@@ -122,7 +122,7 @@ typedef struct {
     /* Settings of the backend, such as "zmq.endpoint=tcp://127.0.0.1:5555". With sc_open_configured: any setting. */
     const char *const *settings;
     size_t setting_count;
-    /* The longest wait for a hub in milliseconds; 0 leaves it to the backend. */
+    /* The longest wait for a hub in milliseconds; 0 leaves it to the backend. Below 0 is SC_ERR_INVALID_ARGUMENT. */
     int64_t open_timeout;
     /* For sc_open_configured: the path of the file, YAML or JSON. NULL stands for the file that SHAREDCORE_CONFIG
        names, else for sharedcore/config.yaml in $XDG_CONFIG_HOME or ~/.config, if it exists. "/dev/null" reads no file. */
@@ -316,12 +316,14 @@ int32_t sc_received_give_back(sc_received request, sc_error *error);
 
 typedef struct {
     size_t size; /* sizeof(sc_participant_options) */
-    /* Milliseconds; 0 for the default, which sc_open_configured reads. The same in all processes of a group. */
+    /* Milliseconds; 0 for the default, which sc_open_configured reads. The same in all processes of a group. A time that breaks a rule
+       here, or is below 0, is SC_ERR_INVALID_ARGUMENT. */
+    /* At most `handover_maximum_timeout`. Its default is 500 ms. */
     int64_t handover_timeout;
     int64_t stop_timeout;
     int64_t executor_budget;
     int64_t core_linger;
-    /* The longest that critical sections make the wait for a hand-over (contract C3). */
+    /* The longest that critical sections make the wait for a hand-over (contract C3). Its default is 5 s. */
     int64_t handover_maximum_timeout;
     /* How long a Main that rests has to resume when it is woken (contract C26). */
     int64_t wake_timeout;
@@ -582,7 +584,7 @@ int32_t sc_core_withdraw(sc_core core, const char *call_id, const char *sequence
 /* Puts a sentence about something that the core had to set aside on the timeline. */
 int32_t sc_core_report(sc_core core, const char *problem, sc_error *error);
 /* Enters a section of work that a request for hand-over waits for, `maximum` ms at most and within `handover_maximum_timeout`
-   (contract C3). SC_ERR_GUARD_FAILED: a request is pending, the core is in a section already, or it is superseded. */
+   (contract C3); below 0 is SC_ERR_INVALID_ARGUMENT. SC_ERR_GUARD_FAILED: a request is pending, the core is in a section already, or it is superseded. */
 int32_t sc_core_enter_critical_section(sc_core core, int64_t maximum, sc_error *error);
 /* Leaves the section. SC_CORE_STOP comes then if a request waits. */
 int32_t sc_core_leave_critical_section(sc_core core, sc_error *error);

@@ -170,6 +170,36 @@ static void refused(sc_group executor_group, sc_group main_group) {
     CHECK_CODE(SC_OK, sc_close(executor));
 }
 
+// Times that a configuration refuses. Each is refused before the participant begins.
+static void wrong_times(sc_group group) {
+    static const int64_t lifetimes[] = {-1, 1, 999, 60001, INT64_MAX, INT64_MIN};
+    sc_participant participant;
+    for (size_t index = 0; index < sizeof lifetimes / sizeof *lifetimes; index++) {
+        sc_participant_options options = SC_PARTICIPANT_OPTIONS_INIT;
+        options.baton_lifetime = lifetimes[index];
+        CHECK_CODE(SC_ERR_INVALID_ARGUMENT, sc_main_start(group, &options, &participant, &error));
+        char number[32];
+        snprintf(number, sizeof number, "is %lld ms", (long long)lifetimes[index]);
+        CHECK(strcmp(error.location, "baton_lifetime") == 0 && strstr(error.message, number) != NULL);
+    }
+    for (int index = 0; index < 6; index++) {
+        sc_participant_options options = SC_PARTICIPANT_OPTIONS_INIT;
+        int64_t *times[] = {&options.handover_timeout, &options.stop_timeout, &options.executor_budget, &options.core_linger,
+            &options.handover_maximum_timeout, &options.wake_timeout};
+        *times[index] = SC_FOREVER;
+        CHECK_CODE(SC_ERR_INVALID_ARGUMENT, sc_main_start(group, &options, &participant, &error));
+    }
+    sc_participant_options options = SC_PARTICIPANT_OPTIONS_INIT;
+    options.handover_timeout = 6000;
+    // The default of the maximum is 5 s.
+    CHECK_CODE(SC_ERR_INVALID_ARGUMENT, sc_main_start(group, &options, &participant, &error));
+    CHECK(strstr(error.message, "6000 ms") != NULL && strstr(error.message, "5000 ms") != NULL);
+    options.handover_maximum_timeout = 6000;
+    options.baton_lifetime = 1000;
+    CHECK_CODE(SC_OK, sc_main_start(group, &options, &participant, &error));
+    CHECK_CODE(SC_OK, sc_close(participant));
+}
+
 static void wrong_options(sc_group group) {
     static const char *const five[] = {"a", "b", "c", "d", "e"}, *const none[] = {NULL}, *const bad[] = {"A"};
     sc_participant participant;
@@ -183,6 +213,7 @@ int main(int count, char **arguments) {
     CHECK(count == 2);
     sc_group executor_group = open_group(arguments[1], "executor"), main_group = open_group(arguments[1], "main");
     wrong_options(main_group);
+    wrong_times(main_group);
     moves(executor_group, main_group);
     refused(executor_group, main_group);
     CHECK_CODE(SC_OK, sc_close(executor_group));

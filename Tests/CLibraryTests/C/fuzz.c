@@ -399,7 +399,7 @@ static int32_t try_sc_open_configured(void) {
     case 5: options.settings = NULL; break;
     case 6: options.configuration_file = word(0); break;
     case 7: options.configuration_file = "/proc/self/exe"; break;
-    default: options.open_timeout = number(); break;
+    default: options.open_timeout = is_wrong || one_of(4) ? number() : 1 + (int64_t)below(1000); break;
     }
     int32_t code = sc_open_configured(&options, &group, failure_place());
     // A hostile setting may be overridden by a later one of the same key.
@@ -605,18 +605,29 @@ static int32_t try_sc_give_back(void) {
 }
 
 static sc_participant_options participant_options(void) {
+// A time of a participant, which is wrong below 0.
+static int64_t time_option(void) {
+    int64_t time = number();
+    if (time < 0) is_wrong = 1;
+    return time;
+}
+
     sc_participant_options options = SC_PARTICIPANT_OPTIONS_INIT;
-    if (one_of(4)) options.handover_timeout = number();
-    if (one_of(4)) options.stop_timeout = number();
-    if (one_of(4)) options.executor_budget = number();
-    if (one_of(4)) options.core_linger = number();
-    if (one_of(4)) options.handover_maximum_timeout = number();
+    if (one_of(4)) options.handover_timeout = one_of(4) ? time_option() : (int64_t)below(500);
+    if (one_of(8)) options.stop_timeout = time_option();
+    if (one_of(8)) options.executor_budget = time_option();
+    if (one_of(8)) options.core_linger = time_option();
+    if (one_of(4)) options.handover_maximum_timeout = one_of(4) ? time_option() : 500 + (int64_t)below(1000);
+    // The default of the timeout is that of the group, and the one of the maximum is 5 s.
+    int64_t maximum = options.handover_maximum_timeout == 0 ? 5000 : options.handover_maximum_timeout;
+    if (options.handover_timeout > maximum) is_wrong = 1;
     // A holder that is closed waits twice as long for a Main that rests.
     if (one_of(4)) options.wake_timeout = (int64_t)below(20);
     static const char *const kinds[] = {"a/1", "b", "c", "d"};
     if (one_of(2)) options.takes_batons = kinds, options.takes_baton_count = 1 + below(4);
     // A baton that nobody applies ends soon.
-    if (one_of(2)) options.baton_lifetime = one_of(2) ? 1 : number();
+    if (one_of(2)) options.baton_lifetime = one_of(8) ? number() : 1000;
+    if (options.baton_lifetime != 0 && (options.baton_lifetime < 1000 || options.baton_lifetime > 60000)) is_wrong = 1;
     if (one_of(16)) {
         static const char *const wrong[] = {"A", NULL, "\xff", ""};
         options.takes_batons = one_of(4) ? NULL : wrong + below(4);

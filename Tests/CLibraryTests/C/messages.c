@@ -146,7 +146,9 @@ static void delivered(sc_core core, sc_participant main, sc_participant executor
 
     // Two pages, the oldest first.
     CHECK_CODE(SC_ERR_INVALID_ARGUMENT, sc_inbox(group, 0, 0, &page, &error));
+    CHECK(strstr(error.message, "not 0") != NULL);
     CHECK_CODE(SC_ERR_INVALID_ARGUMENT, sc_inbox(group, 0, SIZE_MAX, &page, &error));
+    CHECK(strstr(error.message, "not 18446744073709551615") != NULL);
     CHECK_CODE(SC_OK, sc_inbox(group, 0, 2, &page, &error));
     CHECK(page->size == sizeof(sc_inbox_page) && page->count == 2 && page->next == page->messages[1]->stored_at);
     CHECK(page->messages[0]->size == sizeof(sc_listed_message) && page->messages[0]->stored_at > 0);

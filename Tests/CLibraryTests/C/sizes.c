@@ -28,6 +28,10 @@ static void check_sizes(sc_group main, sc_group executor, sc_group holder, sc_co
     CHECK_CODE(SC_ERR_INVALID_ARGUMENT, sc_core_update(core, structure, NULL, &error));
     CHECK_CODE(SC_ERR_INVALID_ARGUMENT, sc_core_give_baton(core, structure, &error));
     CHECK(strstr(error.message, "SC_BATON_INIT") != NULL);
+    sc_options options = SC_OPTIONS_INIT;
+    options.size = SIZE_MAX;
+    CHECK_CODE(SC_ERR_INVALID_ARGUMENT, sc_open(&options, &handle, &error));
+    CHECK(strstr(error.message, "size 18446744073709551615,") != NULL);
 }
 
 static void stop_before_start(sc_group group) {

@@ -262,6 +262,8 @@ int main(int count, char **arguments) {
     CHECK(page->count == 0 && page->next == 0);
     sc_timeline_page_free(&page);
     CHECK_CODE(SC_ERR_INVALID_ARGUMENT, sc_timeline(reader, 0, 0, &page, &error));
+    CHECK_CODE(SC_ERR_INVALID_ARGUMENT, sc_timeline(reader, 0, (size_t)INT64_MAX + 1, &page, &error));
+    CHECK(strstr(error.message, "not 9223372036854775808") != NULL);
     CHECK(page == NULL);
     owners(reader);
     CHECK(timeline(reader, 1) == timeline(reader, 1000));

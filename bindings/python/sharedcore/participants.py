@@ -288,10 +288,12 @@ def next_event(handle: int, timeout: int) -> ParticipantEvent | None:
 class ParticipantOptions(TypedDict, total=False):
     """The options of a participant. Times are seconds, the same in all processes of a group; 0 is the default."""
 
+    #: At most ``handover_maximum_timeout``. By default 0.5 s.
     handover_timeout: float
     stop_timeout: float
     executor_budget: float
     core_linger: float
+    #: By default 5 s.
     handover_maximum_timeout: float
     #: How long a Main that rests has to resume when it is woken (contract C26).
     wake_timeout: float

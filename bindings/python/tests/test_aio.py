@@ -264,7 +264,9 @@ class AioTests(unittest.IsolatedAsyncioTestCase):
                 await self.until(lambda: first.context is not None)
                 call = await first.context.begin_call(Call("call-1", state="answered"))
                 await call.set_moves("line/1")
-                async with aio.Main(other, second, takes_batons=["line/1"], handover_timeout=60) as main:
+                async with aio.Main(
+                    other, second, takes_batons=["line/1"], handover_timeout=60, handover_maximum_timeout=60
+                ) as main:
                     await asyncio.wait_for(main.wait_until_started(), 60)
                     yield other, other_end
                 waiting.cancel()

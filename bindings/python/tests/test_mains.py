@@ -151,7 +151,9 @@ class MainTests(unittest.TestCase):
                 time.sleep(0.005)
             call = first.context.begin_call(Call("call-1", state="answered"))
             call.set_moves("line/1")
-            with Main(other, lambda: second, takes_batons=["line/1"], handover_timeout=60) as main:
+            with Main(
+                other, lambda: second, takes_batons=["line/1"], handover_timeout=60, handover_maximum_timeout=60
+            ) as main:
                 main.wait_until_started(60)
                 self.assertTrue(first.ended.wait(20), (first.events, second.events))
                 self.assertEqual(first.events, ["hand over ('line/1',) descriptors", "applied False"])
@@ -188,7 +190,7 @@ class MainTests(unittest.TestCase):
                 time.sleep(0.005)
             call = first.context.begin_call(Call("call-1", state="answered"))
             call.set_moves("line/1")
-            with Main(other, RefusingCore, takes_batons=["line/1"], handover_timeout=60) as main:
+            with Main(other, RefusingCore, takes_batons=["line/1"], handover_timeout=60, handover_maximum_timeout=60) as main:
                 main.wait_until_started(60)
                 self.assertTrue(first.ended.wait(20), first.events)
                 self.assertTrue(refused.is_set())
@@ -215,7 +217,7 @@ class MainTests(unittest.TestCase):
                 time.sleep(0.005)
             first.context.begin_call(Call("call-1", state="answered")).set_moves("line/1")
             with self.assertLogs("sharedcore", "ERROR"):
-                with Main(other, PlainCore, takes_batons=["line/1"], handover_timeout=60) as main:
+                with Main(other, PlainCore, takes_batons=["line/1"], handover_timeout=60, handover_maximum_timeout=60) as main:
                     main.wait_until_started(60)
                     self.assertTrue(first.ended.wait(20), first.events)
                     self.assertEqual(first.events[-1], "refused True")

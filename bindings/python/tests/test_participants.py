@@ -218,9 +218,11 @@ class ParticipantTests(unittest.TestCase):
     def test_main_takes_over(self) -> None:
         events: list[str] = []
         with Group(self.directory, role="main") as group, Group(self.directory, role="main") as other:
-            with Main(group, lambda: MailCore(events), handover_timeout=60) as main:
+            with Main(group, lambda: MailCore(events), handover_timeout=60, handover_maximum_timeout=60) as main:
                 main.wait_until_started(60)
-                with Main(other, lambda: MailCore(events), handover_timeout=60, takes_over=True) as second:
+                with Main(
+                    other, lambda: MailCore(events), handover_timeout=60, handover_maximum_timeout=60, takes_over=True
+                ) as second:
                     second.wait_until_started(60)
                     self.assertEqual(events, ["start", "stop handover", "start"])
                     with self.assertRaises(sharedcore.SharedCoreError) as caught:
