@@ -4,6 +4,7 @@
 public import CSharedCore
 internal import CoreAPI
 internal import Mailboxes
+internal import Platform
 internal import WormholeFormat
 
 /// The requests of one name, for a program that answers them.
@@ -94,6 +95,56 @@ private func exchange(_ group: UInt64, _ name: UnsafePointer<CChar>?) throws(Fai
         name: try text(name, "name"))
 }
 
+/// A request of a C caller, ready to be sent.
+private struct OutgoingRequest: Sendable {
+    private let exchange: RequestExchange
+    private let envelope: Envelope
+    private let codec: String
+    private let limit: Duration
+    let executor: (any TaskExecutor)?
+
+    init(
+        _ group: UInt64, _ name: UnsafePointer<CChar>?, _ codec: UnsafePointer<CChar>?, _ bytes: UnsafePointer<UInt8>?,
+        _ count: Int, _ timeout: Int64
+    ) throws(Failure) {
+        self.codec = try CLibrary.codec(codec)
+        exchange = try CLibrary.exchange(group, name)
+        executor = try Handles.find(group, as: GroupObject.self).store.deliveryExecutor
+        envelope = Envelope(
+            codec: self.codec, schema: Content.schema, replyTo: exchange.replyPath,
+            content: .message(try CLibrary.bytes(bytes, count, "bytes")))
+        // The request expires at its timeout. A timeout of 0 would expire it before a program could take it, so use 1
+        // ms.
+        limit = Deadline.duration(timeout == 0 ? 1 : timeout)
+    }
+
+    /// Sends the request, and returns the bytes of the reply.
+    ///
+    /// - Throws: `timeout` without a reply, `refused`, `incompatible` for a reply of another codec, and the errors of the
+    ///   store.
+    func reply() async throws(Failure) -> [UInt8] {
+        let found: [UInt8]?
+        do throws(SharedCoreError) {
+            found = try await exchange.reply(to: envelope, within: limit)
+        } catch {
+            throw Failure(error)
+        }
+        guard let found else { throw Failure(.timeout, "The request was not answered in time.", at: "request") }
+        let answer = Envelope(found)
+        if case .failure(let reason)? = answer?.content { throw Failure(.refused, reason, at: "request") }
+        switch Content.of(answer, codec: codec) {
+        case .message(let bytes): return bytes
+        case .failure(let problem): throw Failure(.incompatible, problem, at: "reply")
+        }
+    }
+}
+
+/// Stores bytes for the caller, in a block of their own.
+private func store(_ bytes: [UInt8], in place: UnsafeMutablePointer<sc_bytes>) {
+    var block = Block(size: bytes.count)
+    place.pointee = sc_bytes(bytes: block.bytes(bytes), count: bytes.count)
+}
+
 @c @implementation public func sc_request(
     _ group: UInt64, _ name: UnsafePointer<CChar>?, _ codec: UnsafePointer<CChar>?, _ bytes: UnsafePointer<UInt8>?,
     _ count: Int, _ timeout: Int64, _ reply: UnsafeMutablePointer<sc_bytes>?,
@@ -102,26 +153,69 @@ private func exchange(_ group: UInt64, _ name: UnsafePointer<CChar>?) throws(Fai
     boundary(error) { () throws(Failure) in
         let result = try required(reply, "reply")
         result.pointee = sc_bytes()
-        let codec = try CLibrary.codec(codec)
-        let exchange = try exchange(group, name)
-        let envelope = Envelope(
-            codec: codec, schema: Content.schema, replyTo: exchange.replyPath,
-            content: .message(try CLibrary.bytes(bytes, count, "bytes")))
-        // The request expires at its timeout. A timeout of 0 would expire it before a program could take it, so use 1
-        // ms.
-        let limit = Deadline.duration(timeout == 0 ? 1 : timeout)
-        let found = try wait { () async throws(SharedCoreError) in
-            try await exchange.reply(to: envelope, within: limit)
+        let request = try OutgoingRequest(group, name, codec, bytes, count, timeout)
+        let outcome: Result<[UInt8], Failure> = CallingThread.wait {
+            do throws(Failure) { return .success(try await request.reply()) } catch { return .failure(error) }
         }
-        guard let found else { throw Failure(.timeout, "The request was not answered in time.", at: "request") }
-        let answer = Envelope(found)
-        if case .failure(let reason)? = answer?.content { throw Failure(.refused, reason, at: "request") }
-        switch Content.of(answer, codec: codec) {
-        case .message(let bytes):
-            var block = Block(size: bytes.count)
-            result.pointee = sc_bytes(bytes: block.bytes(bytes), count: bytes.count)
+        store(try outcome.get(), in: result)
+        return Answer.ok
+    }
+}
+
+/// A request that was sent, and whose reply a program waits for. Its one event is the outcome. Closing it cancels the
+/// task that waits for the reply.
+final class PendingRequestObject: PollableObject {
+    private let events: PollableEvents<Result<[UInt8], Failure>>
+
+    fileprivate init(_ request: OutgoingRequest) throws(Failure) {
+        let isSent = OneWayFlag()
+        events = try CLibrary.store { () throws(SharedCoreError) in
+            try PollableEvents(on: request.executor, next: outcome, cancel: {})
+        }
+        @Sendable func outcome() async throws(SharedCoreError) -> Result<[UInt8], Failure>? {
+            if isSent.isRaised { return nil }
+            isSent.raise()
+            do throws(Failure) { return .success(try await request.reply()) } catch { return .failure(error) }
+        }
+    }
+
+    var descriptor: Int32 { events.descriptor }
+
+    /// Waits for the outcome until the timeout, then returns `nothing`.
+    func take(within timeout: Int64) throws(Failure) -> PollableEvents<Result<[UInt8], Failure>>.Next {
+        try events.take(within: timeout)
+    }
+
+    func close() { events.cancel() }
+}
+
+@c @implementation public func sc_request_start(
+    _ group: UInt64, _ name: UnsafePointer<CChar>?, _ codec: UnsafePointer<CChar>?, _ bytes: UnsafePointer<UInt8>?,
+    _ count: Int, _ timeout: Int64, _ request: UnsafeMutablePointer<UInt64>?,
+    _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        let result = try required(request, "request")
+        result.pointee = 0
+        let request = try OutgoingRequest(group, name, codec, bytes, count, timeout)
+        result.pointee = try Handles.add(try PendingRequestObject(request))
+        return Answer.ok
+    }
+}
+
+@c @implementation public func sc_request_next(
+    _ request: UInt64, _ timeout: Int64, _ reply: UnsafeMutablePointer<sc_bytes>?,
+    _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        let result = try required(reply, "reply")
+        result.pointee = sc_bytes()
+        switch try Handles.find(request, as: PendingRequestObject.self).take(within: timeout) {
+        case .nothing: return Answer.nothing
+        case .ended: return Answer.ended
+        case .event(let outcome):
+            store(try outcome.get(), in: result)
             return Answer.ok
-        case .failure(let problem): throw Failure(.incompatible, problem, at: "reply")
         }
     }
 }

@@ -64,6 +64,7 @@ typedef sc_handle sc_mailbox;
 typedef sc_handle sc_delivery;
 typedef sc_handle sc_responder;
 typedef sc_handle sc_received;
+typedef sc_handle sc_pending_request;
 typedef sc_handle sc_call_changes;
 typedef sc_handle sc_call;
 typedef sc_handle sc_command;
@@ -97,8 +98,9 @@ const char *sc_code_name(int32_t code);
    starts a new one then, with a new SC_CORE_START; before sc_core_started the start has failed, which ends a Main's first start and so
    the Main with SC_ERR_CORE_FAILED. */
 int32_t sc_close(sc_handle handle);
-/* Gets the descriptor of a watch, an observation, a participant, the pushes for a Main, a call or a list of calls. It is readable while the `next` call of
-   the handle has something to return. Poll it; do not read or close it. It is valid until the handle is closed.
+/* Gets the descriptor of a watch, an observation, a participant, the pushes for a Main, a call, a list of calls or a request that was
+   started. It is readable while the `next` call of the handle has something to return. Poll it; do not read or close it. It is valid
+   until the handle is closed.
    That of a mailbox or a responder is readable while there is a message to take, and sometimes without one: take with a timeout of 0,
    and poll again after SC_NOTHING. The first use of this call opens a watch of the group, which costs what sc_watch_open does: with a
    hub that does not answer it returns SC_ERR_UNAVAILABLE after at most 10 s. */
@@ -301,6 +303,14 @@ int32_t sc_request(
     sc_group group, const char *name, const char *codec, const uint8_t *bytes, size_t count, int64_t timeout,
     sc_bytes *reply, sc_error *error);
 int32_t sc_responder_open(
+/* Begins to send a request, as sc_request with the same arguments, and returns at once. sc_close of the handle ends the wait for the
+   reply. A request that was sent stays in the group until it is answered or its timeout has passed. */
+int32_t sc_request_start(
+    sc_group group, const char *name, const char *codec, const uint8_t *bytes, size_t count, int64_t timeout,
+    sc_pending_request *request, sc_error *error);
+/* Waits for the outcome for at most `timeout` ms; 0 never waits. Returns SC_NOTHING at that timeout, else what sc_request returns: once,
+   and SC_ENDED after it. The timeout of the request itself goes on. Free the reply with sc_bytes_free. */
+int32_t sc_request_next(sc_pending_request request, int64_t timeout, sc_bytes *reply, sc_error *error);
     sc_group group, const char *name, const char *codec, sc_responder *responder, sc_error *error);
 /* Takes a request. Waits for one for at most `timeout` ms, then returns SC_NOTHING. Refuses requests of another codec by itself. It waits for a
    hub and returns as sc_take does. */

@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include "participant.h"
 
@@ -32,6 +33,50 @@ static void *answer_requests(void *argument) {
     }
 }
 
+static void *wait_for_outcome(void *argument) {
+    sc_bytes bytes;
+    sc_error own;
+    int32_t code = sc_request_next(*(sc_pending_request *)argument, SC_FOREVER, &bytes, &own);
+    // The other code is that of a thread which began after the end.
+    CHECK((code == SC_ENDED || code == SC_ERR_HANDLE) && bytes.bytes == NULL);
+    return NULL;
+}
+
+// Requests that are started, which wait with a descriptor and which sc_close ends.
+static void started_requests(void) {
+    sc_pending_request pending;
+    sc_bytes bytes;
+    pthread_t thread;
+    struct pollfd poll_entry = {.events = POLLIN};
+    CHECK_CODE(SC_OK, sc_request_start(group, "double", NULL, bytes_of("ab"), 2, SC_FOREVER, &pending, &error));
+    CHECK_CODE(SC_OK, sc_descriptor(pending, &poll_entry.fd, &error));
+    CHECK(poll(&poll_entry, 1, 30000) == 1);
+    CHECK_CODE(SC_OK, sc_request_next(pending, 0, &bytes, &error));
+    CHECK(bytes.count == 4 && memcmp(bytes.bytes, "abab", 4) == 0);
+    sc_bytes_free(&bytes);
+    CHECK_CODE(SC_ENDED, sc_request_next(pending, SC_FOREVER, &bytes, &error));
+    CHECK_CODE(SC_OK, sc_close(pending));
+    CHECK_CODE(SC_OK, sc_request_start(group, "double", NULL, NULL, 0, SC_FOREVER, &pending, &error));
+    CHECK_CODE(SC_ERR_REFUSED, sc_request_next(pending, SC_FOREVER, &bytes, &error));
+    CHECK(strcmp(error.message, "empty") == 0);
+    CHECK_CODE(SC_OK, sc_close(pending));
+    CHECK_CODE(SC_OK, sc_request_start(group, "nothing", NULL, bytes_of("ab"), 2, 50, &pending, &error));
+    CHECK_CODE(SC_ERR_TIMEOUT, sc_request_next(pending, 30000, &bytes, &error));
+    CHECK_CODE(SC_OK, sc_close(pending));
+    CHECK_CODE(SC_ERR_INVALID_ARGUMENT, sc_request_start(group, NULL, NULL, NULL, 0, 50, &pending, &error));
+    CHECK(pending == 0);
+    // The end of the wait of another thread.
+    CHECK_CODE(SC_OK, sc_request_start(group, "nothing", NULL, bytes_of("ab"), 2, SC_FOREVER, &pending, &error));
+    CHECK_CODE(SC_NOTHING, sc_request_next(pending, 0, &bytes, &error));
+    CHECK_CODE(SC_NOTHING, sc_request_next(pending, 20, &bytes, &error));
+    sc_pending_request waited = pending;
+    CHECK(pthread_create(&thread, NULL, wait_for_outcome, &waited) == 0);
+    usleep(20000);
+    CHECK_CODE(SC_OK, sc_close(pending));
+    pthread_join(thread, NULL);
+    CHECK_CODE(SC_ERR_HANDLE, sc_request_next(pending, 0, &bytes, &error));
+}
+
 static void requests(void) {
     sc_responder responder;
     sc_received request;
@@ -50,6 +95,7 @@ static void requests(void) {
     // A request in another form is refused, and its responder does not see it.
     CHECK_CODE(SC_ERR_REFUSED, sc_request(group, "double", "json", bytes_of("1"), 1, 30000, &bytes, &error));
     CHECK(strstr(error.message, "json") != NULL);
+    started_requests();
     CHECK_CODE(SC_OK, sc_close(responder));
     pthread_join(thread, NULL);
 }

@@ -58,6 +58,7 @@ enum kind {
     TAKEN,
     RESPONDER,
     RECEIVED,
+    PENDING,
     CHANGES,
     TELEPHONE_CALL,
     COMMAND,
@@ -293,8 +294,8 @@ static int32_t try_sc_code_name(void) { return sc_code_name((int32_t)number())[0
 static int32_t try_sc_close(void) {
     if (one_of(3)) {
         // Mostly what is soon made again.
-        static const enum kind kinds[] = {WATCH, OBSERVATION, MAILBOX, DELIVERY, TAKEN, RESPONDER, RECEIVED, CHANGES, COMMAND,
-            PUSHES, TAKEN_PUSH};
+        static const enum kind kinds[] = {WATCH, OBSERVATION, MAILBOX, DELIVERY, TAKEN, RESPONDER, RECEIVED, PENDING, CHANGES,
+            COMMAND, PUSHES, TAKEN_PUSH};
         sc_handle closed = one_of(500) ? opened(below(kind_count)) : opened(kinds[below(sizeof kinds / sizeof *kinds)]);
         if (closed == 0) return sc_close(0);
         retire(closed);
@@ -318,7 +319,7 @@ static int32_t try_sc_close(void) {
 static int32_t try_sc_descriptor(void) {
     int32_t descriptor;
     static const enum kind kinds[] = {WATCH, OBSERVATION, MAILBOX, RESPONDER, MAIN, EXECUTOR, HOLDER, CHANGES, TELEPHONE_CALL,
-        PUSHES};
+        PUSHES, PENDING};
     enum { pollable_count = sizeof kinds / sizeof *kinds };
     sc_handle of = handle(kinds[below(pollable_count)]);
     // Another kind may be right.
@@ -604,7 +605,6 @@ static int32_t try_sc_give_back(void) {
     return code;
 }
 
-static sc_participant_options participant_options(void) {
 // A time of a participant, which is wrong below 0.
 static int64_t time_option(void) {
     int64_t time = number();
@@ -612,6 +612,7 @@ static int64_t time_option(void) {
     return time;
 }
 
+static sc_participant_options participant_options(void) {
     sc_participant_options options = SC_PARTICIPANT_OPTIONS_INIT;
     if (one_of(4)) options.handover_timeout = one_of(4) ? time_option() : (int64_t)below(500);
     if (one_of(8)) options.stop_timeout = time_option();
@@ -938,6 +939,26 @@ static int32_t try_sc_request(void) {
     return code == SC_ERR_INCOMPATIBLE ? SC_ERR_REFUSED : code;
 }
 
+static int32_t try_sc_request_start(void) {
+    sc_pending_request request = 0;
+    size_t count;
+    const char *name = word(0), *form = codec();
+    const uint8_t *bytes = some_bytes(&count);
+    int64_t timeout = one_of(2) ? 5 : number();
+    int32_t code = sc_request_start(handle(GROUP), name, form, bytes, count, timeout, out(&request, 20), failure_place());
+    if (code == SC_OK) keep(PENDING, request);
+    return code;
+}
+
+static int32_t try_sc_request_next(void) {
+    sc_bytes reply = {0};
+    sc_pending_request request = handle(PENDING);
+    sc_bytes *place = out(&reply, 20);
+    int32_t code = sc_request_next(request, timeout_with(request), place, failure_place());
+    sc_bytes_free(&reply);
+    return code == SC_ERR_INCOMPATIBLE ? SC_ERR_REFUSED : code;
+}
+
 static int32_t try_sc_responder_open(void) {
     sc_responder responder = 0;
     const char *name = word(0), *form = codec();
@@ -1256,6 +1277,8 @@ static const struct {
     CALL(sc_refuse),
     CALL(sc_reply),
     CALL(sc_request),
+    CALL(sc_request_next),
+    CALL(sc_request_start),
     CALL(sc_responder_open),
     CALL(sc_responder_take),
     CALL(sc_send),

@@ -400,6 +400,8 @@ _CALLS: dict[str, list[object]] = {
         c_uint64, POINTER(CGuard), c_size_t, POINTER(COperation), c_size_t, POINTER(c_int32), _handle, _error,
     ],
     "sc_request": [c_uint64, c_char_p, c_char_p, c_char_p, c_size_t, c_int64, POINTER(CBytes), _error],
+    "sc_request_start": [c_uint64, c_char_p, c_char_p, c_char_p, c_size_t, c_int64, _handle, _error],
+    "sc_request_next": [c_uint64, c_int64, POINTER(CBytes), _error],
     "sc_responder_open": [c_uint64, c_char_p, c_char_p, _handle, _error],
     "sc_responder_take": [c_uint64, c_int64, _handle, POINTER(CBytes), _error],
     "sc_reply": [c_uint64, c_char_p, c_size_t, POINTER(c_int32), _error],

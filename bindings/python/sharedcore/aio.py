@@ -18,13 +18,13 @@ from . import _library as c
 from . import participants
 from ._async import (
     Activity, CallChanges, Calling, Command, Delivery, Mailbox, Observation, OpenCall, Pushes, ReceivedBaton, Request,
-    Responder, Result, Scoped, TakenPush, Watch, run_whole,
+    Responder, Result, Scoped, TakenPush, Watch, run_whole, wait_until_readable,
 )
 from ._library import Owned, SharedCoreError, call, duration, error_of, milliseconds
 from ._threads import LOGGER, Threads, end_later
 from .batons import Baton, BatonEnd, give
 from .calls import Call
-from .group import Entry, Guard, Notification, Operation, Snapshot
+from .group import Entry, Guard, Notification, Operation, PendingRequest, Snapshot
 from .group import Group as BlockingGroup
 from .messages import InboxPage, Message, MessageState
 from .participants import CoreContext as BlockingContext
@@ -137,10 +137,13 @@ class Group(Scoped, Calling):
     async def request(self, name: str, message: bytes, **options: Any) -> bytes:
         """Sends a request, and waits for the reply, with the options of :meth:`sharedcore.Group.request`.
 
-        A request whose task is cancelled goes on, with its thread, until it is answered, its timeout has passed or the group is
-        closed. Its reply is dropped.
+        No thread waits. The end of a task that is cancelled ends the wait; the request stays in the group until it is answered
+        or its timeout has passed.
         """
-        return await run_whole(lambda: self.blocking.request(name, message, **options), threads=None)
+        with PendingRequest(self.blocking, name, message, **options) as pending:
+            while (reply := pending.take(0)) is None:
+                await wait_until_readable(pending, None)
+            return reply
 
     async def responder(self, name: str, *, codec: str = "bytes") -> Responder:
         """Returns the requests of a name, for a program that answers them."""

@@ -174,6 +174,34 @@ def _open(name: str, options: c.COptions) -> int:
     return run_interruptibly(body, c.close_handle)
 
 
+class PendingRequest(Scoped):
+    """A request that waits for its reply. Its descriptor is readable when it has the outcome, and closing it ends the wait."""
+
+    def __init__(self, group: Group, name: str, message: bytes, *, timeout: float | None, codec: str = "bytes") -> None:
+        handle, limit = c_uint64(), milliseconds(timeout)
+        call(
+            "sc_request_start", group._handle, c.c_text(name), c.c_text(codec), data(message, "request"), len(message), limit,
+            byref(handle),
+        )
+        self._handle = handle.value
+
+    def take(self, timeout: int) -> bytes | None:
+        """Waits so many milliseconds for the reply, -1 without a limit. Returns None at the timeout.
+
+        :raises ClosedError: the outcome was taken before.
+        """
+        reply = c.CBytes()
+        code = call("sc_request_next", self._handle, timeout, byref(reply))
+        if code == c.NOTHING:
+            return None
+        if code == c.ENDED:
+            raise c.error_of(c.CLOSED, "The request is over.", "request")
+        try:
+            return string_at(reply.bytes, reply.count)
+        finally:
+            library.sc_bytes_free(byref(reply))
+
+
 class Group(Scoped):
     """An open group.
 
@@ -337,24 +365,16 @@ class Group(Scoped):
     def request(self, name: str, message: bytes, *, timeout: float | None, codec: str = "bytes") -> bytes:
         """Sends a request, and waits for the reply. Programs in Swift have the codec ``json`` unless they say otherwise.
 
-        After an exception of a handler of a signal, as of Ctrl-C, the request goes on until it is answered, its timeout has
-        passed or the group is closed, and its reply is dropped.
+        An exception of a handler of a signal, as of Ctrl-C, ends the wait. The request stays in the group until it is answered
+        or its timeout has passed.
 
         :raises WaitTimeoutError: no program has answered.
         :raises RefusedError: the answering program refuses; the message is its reason.
         """
-        texts, limit = (c.c_text(name), c.c_text(codec)), milliseconds(timeout)
-        data(message, "request")
-
-        def request() -> bytes:
-            reply = c.CBytes()
-            call("sc_request", self._handle, *texts, message, len(message), limit, byref(reply))
-            try:
-                return string_at(reply.bytes, reply.count)
-            finally:
-                library.sc_bytes_free(byref(reply))
-
-        return run_interruptibly(request)
+        with PendingRequest(self, name, message, timeout=timeout, codec=codec) as pending:
+            while (reply := wait_and_take(pending, -1, pending.take)) is None:
+                pass
+            return reply
 
     def responder(self, name: str, *, codec: str = "bytes") -> Responder:
         """Returns the requests of a name, for a program that answers them."""

@@ -753,7 +753,7 @@ class TaskTests(unittest.IsolatedAsyncioTestCase):
                         await asyncio.sleep(0.01)
 
     async def test_more_requests_than_threads(self) -> None:
-        """Requests wait on threads of their own: what answers them in the same loop goes on."""
+        """Requests wait without a thread: what answers them in the same loop goes on."""
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(2))
 
         async def answer(responder: aio.Responder) -> None:
@@ -765,6 +765,47 @@ class TaskTests(unittest.IsolatedAsyncioTestCase):
             requests = [asyncio.create_task(group.request("double", b"%d" % each, timeout=15)) for each in range(8)]
             await asyncio.gather(answer(responder), *requests)
             self.assertEqual([each.result() for each in requests], [b"%d" % each * 2 for each in range(8)])
+
+    async def test_cancelled_request(self) -> None:
+        """A request without a timeout has no thread, and its wait ends with its task: no descriptor of it stays."""
+
+        def events() -> int:
+            count = 0
+            for name in os.listdir("/proc/self/fd"):
+                # Some are closed meanwhile.
+                with suppress(OSError):
+                    count += "eventfd" in os.readlink(f"/proc/self/fd/{name}")
+            return count
+
+        async with await aio.Group.open(self.directory) as group, await group.responder("slow") as responder:
+            # What the group and the responder need for themselves is there before.
+            cancelled = asyncio.create_task(group.request("slow", b"1", timeout=None))
+            first = await responder.take(60)
+            cancelled.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await cancelled
+            before = events()
+            waiting = [asyncio.create_task(group.request("slow", b"2", timeout=None)) for _ in range(20)]
+            for _ in waiting:
+                self.assertEqual((await responder.take(60)).message, b"2")
+            self.assertLess(sum(each.name == "sharedcore" for each in threading.enumerate()), len(waiting))
+            for each in waiting:
+                each.cancel()
+            for each in waiting:
+                with self.assertRaises(asyncio.CancelledError):
+                    await asyncio.wait_for(each, 20)
+            async with asyncio.timeout(60):
+                while events() > before:
+                    await asyncio.sleep(0.01)
+            # A reply that comes now has no program to go to.
+            self.assertTrue(await first.reply(b"late"))
+
+            async def answer() -> None:
+                await (await responder.take(60)).reply(b"3")
+
+            answering = asyncio.create_task(answer())
+            self.assertEqual(await group.request("slow", b"3", timeout=60), b"3")
+            await answering
 
     async def test_section_of_a_cancelled_task(self) -> None:
         """It is left also while the threads of the group are busy, and the task is cancelled once more."""
