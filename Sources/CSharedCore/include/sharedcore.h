@@ -297,12 +297,12 @@ int32_t sc_acknowledge_with(
 
 /* Sends a request and waits for the reply. Returns SC_ERR_TIMEOUT without one, SC_ERR_REFUSED with the reason as the message, and
    SC_ERR_INCOMPATIBLE for a reply of another codec. Free the reply with sc_bytes_free. With a hub that does not answer it returns
-   SC_ERR_UNAVAILABLE, or SC_ERR_OUTCOME_UNKNOWN for a request that may have been sent: up to 10 s after it is called or after `timeout`.
-   No call but sc_close of the group ends a request before its timeout. */
+   SC_ERR_UNAVAILABLE, or SC_ERR_OUTCOME_UNKNOWN for a request that may have been sent. It needs two answers of a hub, and `timeout`
+   begins with the first: it returns 10 s after `timeout` at the latest, or 20 s after the call where that is later. No call but
+   sc_close of the group ends it before: use sc_request_start for a request that may have to end. */
 int32_t sc_request(
     sc_group group, const char *name, const char *codec, const uint8_t *bytes, size_t count, int64_t timeout,
     sc_bytes *reply, sc_error *error);
-int32_t sc_responder_open(
 /* Begins to send a request, as sc_request with the same arguments, and returns at once. sc_close of the handle ends the wait for the
    reply. A request that was sent stays in the group until it is answered or its timeout has passed. */
 int32_t sc_request_start(
@@ -311,6 +311,7 @@ int32_t sc_request_start(
 /* Waits for the outcome for at most `timeout` ms; 0 never waits. Returns SC_NOTHING at that timeout, else what sc_request returns: once,
    and SC_ENDED after it. The timeout of the request itself goes on. Free the reply with sc_bytes_free. */
 int32_t sc_request_next(sc_pending_request request, int64_t timeout, sc_bytes *reply, sc_error *error);
+int32_t sc_responder_open(
     sc_group group, const char *name, const char *codec, sc_responder *responder, sc_error *error);
 /* Takes a request. Waits for one for at most `timeout` ms, then returns SC_NOTHING. Refuses requests of another codec by itself. It waits for a
    hub and returns as sc_take does. */
