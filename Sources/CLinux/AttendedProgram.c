@@ -71,7 +71,8 @@ static bool ignores_signal(int signal) {
     return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-static volatile int report_descriptor = -1;
+// The descriptor of each signal that is reported.
+static volatile int report_descriptors[CLINUX_SIGNAL_COUNT + 1];
 
 static void report(int signal, siginfo_t *information, void *context) {
     (void)context;
@@ -80,13 +81,12 @@ static void report(int signal, siginfo_t *information, void *context) {
     // terminal that has gone, which only the leader of the session gets.
     bool is_alone = signal == SIGHUP && getsid(0) == getpid();
     unsigned char note[2] = {(unsigned char)signal, information->si_code == SI_KERNEL && !is_alone};
-    ssize_t written = write(report_descriptor, note, sizeof note);
+    ssize_t written = write(report_descriptors[signal], note, sizeof note);
     (void)written;
     errno = saved;
 }
 
-int clinux_report_signals(const int *signals, int count, int descriptor) {
-    report_descriptor = descriptor;
+int clinux_report_signals(const int *signals, int count, int descriptor, bool takes_ignored) {
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_sigaction = report;
@@ -94,7 +94,8 @@ int clinux_report_signals(const int *signals, int count, int descriptor) {
     sigfillset(&action.sa_mask);
     for (int index = 0; index < count; index++) {
         // A signal that the parent process wants ignored stays ignored, also in the program that is started.
-        if (ignores_signal(signals[index])) continue;
+        if (!takes_ignored && ignores_signal(signals[index])) continue;
+        report_descriptors[signals[index]] = descriptor;
         if (sigaction(signals[index], &action, NULL) < 0) return -errno;
     }
     return 0;

@@ -23,15 +23,17 @@ package final class Interruption<Result: Sendable>: Sendable {
     /// Begins to receive SIGINT and SIGTERM.
     ///
     /// - Parameter toleratedCount: How many signals leave the work running, which reads ``isRaised`` to end by itself.
-    ///   The next one cancels it.
+    ///   The next one cancels it, and after that a second one of its kind ends the process at once.
     package init(toleratedCount: Int = 0) throws(SystemCallError) {
         self.toleratedCount = toleratedCount
         try SignalRelay.begin([.interrupt, .terminate]) { [self] signal, _ in
-            let running = state.withLock { state in
+            let (isOver, running) = state.withLock { state in
                 state.signal = state.signal ?? signal
                 state.count += 1
-                return state.count > toleratedCount ? state.running : nil
+                return (state.count > toleratedCount, state.running)
             }
+            guard isOver else { return }
+            SignalRelay.end(signal)
             running?.cancel()
         }
     }

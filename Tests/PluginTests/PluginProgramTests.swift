@@ -1,3 +1,4 @@
+internal import CoreAPITesting
 internal import Platform
 import TestSupport
 import Testing
@@ -60,6 +61,20 @@ struct PluginProgramTests {
         let build = try await PluginBuild.blocking()
         let run = try await run(["--backend", "blocks", "get", "a"], ["SHAREDCORE_PLUGIN_DIRECTORY": build.path])
         #expect(run.status == .exited(78) && run.errors.contains("has not returned its table"), "\(run)")
+    }
+
+    @Test(
+        "The second signal of a kind ends a command at once while a function of the plugin blocks",
+        .timeLimit(.minutes(2)), arguments: [ProcessSignal.terminate, .interrupt])
+    func secondSignal(signal: ProcessSignal) async throws {
+        let program = try start(["--backend", "faulty", "get", "a"], ["SHAREDCORE_FAULTY_FAULT": "read-block"])
+        try await eventually("the function blocks") { program.errorText(upTo: 1 << 14).contains("The plugin blocks.") }
+        // The function never returns, so the command would end by its bounds, with a status of its own.
+        try await eventually("it ends") {
+            program.signal(signal)
+            return program.hasEnded
+        }
+        #expect(await program.end() == .killed(by: signal.rawValue), "\(program.errorText(upTo: 1 << 14))")
     }
 
     @Test("The section of a plugin that is there may stand beside another backend")
@@ -159,15 +174,19 @@ struct PluginProgramTests {
     }
 
     private func run(_ arguments: [String], _ variables: [String: String] = [:]) async throws -> Run {
+        let program = try start(arguments, variables)
+        let end = await program.end()
+        return Run(
+            status: end, output: program.lines.joined(separator: "\n"), errors: program.errorText(upTo: 1 << 14))
+    }
+
+    private func start(_ arguments: [String], _ variables: [String: String]) throws -> ChildProcess {
         let environment = [
             "SHAREDCORE_PLUGIN_DIRECTORY": plugins.path, "SHAREDCORE_STATE_DIRECTORY": scratch.path,
             "PATH": "/usr/bin:/bin",
         ]
-        let program = try ChildProcess(
+        return try ChildProcess(
             try ChildProcess.built("sharedcore"), arguments, environment: environment.merging(variables) { $1 },
             keepsErrors: true)
-        let end = await program.end()
-        return Run(
-            status: end, output: program.lines.joined(separator: "\n"), errors: program.errorText(upTo: 1 << 14))
     }
 }

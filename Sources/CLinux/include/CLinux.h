@@ -275,9 +275,9 @@ bool clinux_is_forked_child(void);
 void clinux_return_heap(void);
 /// Replaces this process by another program, which is searched in PATH as a shell does. Returns only if that fails.
 int clinux_become(const char *name, char *const *arguments, char *const *environment);
-/// Installs a handler for these signals, except ignored ones. For each signal it writes two bytes to the descriptor: the number
-/// of the signal, and 1 if the kernel sent it, else 0.
-int clinux_report_signals(const int *signals, int count, int descriptor);
+/// Installs a handler for these signals, except ignored ones unless `takes_ignored`. For each signal it writes two bytes to the
+/// descriptor: the number of the signal, and 1 if the kernel sent it, else 0.
+int clinux_report_signals(const int *signals, int count, int descriptor, bool takes_ignored);
 
 // The kernel's reports of links, addresses and routes (rtnetlink).
 

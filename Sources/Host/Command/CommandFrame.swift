@@ -7,7 +7,6 @@ internal import ProgramOutput
 internal import ServiceLifecycle
 internal import SharedCoreConfiguration
 internal import Synchronization
-internal import UnixSignals
 
 /// The log's stream to standard error. Each message is one line, even if it quotes several lines.
 private struct LogStream: TextOutputStream, Sendable {
@@ -24,12 +23,13 @@ struct CommandFrame: Sendable {
 
     /// Runs a command until it ends, or until SIGINT or SIGTERM cancels it.
     func run(_ command: some HostCommand) async throws {
-        try await run(until: [.sigint, .sigterm]) { try await command.run(in: $0) }
+        try await run(until: [.interrupt, .terminate]) { try await command.run(in: $0) }
     }
 
-    /// Runs a command's work until it ends, or until one of the signals cancels it.
+    /// Runs a command's work until it ends, or until one of the signals cancels it. The second signal of a kind ends the
+    /// process at once.
     func run(
-        until signals: [UnixSignal], _ work: @escaping @Sendable (CommandContext) async throws -> Void
+        until signals: [ProcessSignal], _ work: @escaping @Sendable (CommandContext) async throws -> Void
     ) async throws {
         // Ignore SIGPIPE: a write to a closed pipe then fails with an error, after which the command ends normally.
         OwnProcess.ignore(.brokenPipe)
@@ -81,17 +81,24 @@ struct CommandFrame: Sendable {
 
     /// Runs the command until it ends or a signal cancels it.
     private func outcome(
-        of work: @escaping @Sendable (CommandContext) async throws -> Void, until signals: [UnixSignal],
+        of work: @escaping @Sendable (CommandContext) async throws -> Void, until signals: [ProcessSignal],
         in context: CommandContext
     ) async -> Result<Void, CommandFailure> {
         let service = CommandService { try await work(context) }
         let configuration = ServiceGroupConfiguration(
             services: [.init(service: service, successTerminationBehavior: .gracefullyShutdownGroup)],
-            gracefulShutdownSignals: signals,
             // The command reports the service group's events in its own words.
             logger: Logger(label: "sharedcore.lifecycle") { _ in SwiftLogNoOpLogHandler() })
+        let group = ServiceGroup(configuration: configuration)
         do {
-            try await ServiceGroup(configuration: configuration).run()
+            if !signals.isEmpty {
+                try SignalRelay.begin(signals, takesIgnored: true) { signal, _ in
+                    // A function that blocks, such as one of a plugin, delays the end. The next signal does not wait.
+                    SignalRelay.end(signal)
+                    Task { await group.triggerGracefulShutdown() }
+                }
+            }
+            try await group.run()
         } catch {
             return .failure(CommandFailure(.unavailable, "\(error)"))
         }

@@ -4,7 +4,6 @@ internal import CoreAPI
 internal import Platform
 internal import ProgramOutput
 internal import SharedCoreConfiguration
-internal import UnixSignals
 
 /// `status`: shows the sessions and the owner.
 struct StatusCommand: HostCommand {
@@ -26,7 +25,7 @@ struct StatusCommand: HostCommand {
         // These signals end a process too. Without a handler they would leave the terminal on the alternate screen.
         let hasScreen = watch && StatusWatch.hasScreen(json: global.json)
         try await CommandFrame(global: global).run(
-            until: [.sigint, .sigterm] + (hasScreen ? [.sighup, .sigquit] : [])
+            until: [.interrupt, .terminate] + (hasScreen ? [.hangUp, .quit] : [])
         ) { try await run(in: $0) }
     }
 

@@ -5,7 +5,6 @@ internal import FileNotifyBackend
 package import Platform
 package import ProgramOutput
 internal import SharedCoreConfiguration
-internal import UnixSignals
 
 /// The state of a group as JSON documents, in the forms in which the commands print it with `--json`.
 ///
@@ -80,7 +79,7 @@ package actor GroupReports {
         json: Bool, _ work: @escaping @Sendable (GroupReports) async throws -> Void
     ) async throws {
         let global = try GlobalOptions.parse(json ? ["--json"] : [])
-        try await CommandFrame(global: global).run(until: [.sigint, .sigterm]) { context in
+        try await CommandFrame(global: global).run(until: [.interrupt, .terminate]) { context in
             _ = try context.resolution.backendConfiguration()
             try context.requireSharedBackend(for: "web")
             let reports = GroupReports(context)

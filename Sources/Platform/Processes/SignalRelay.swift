@@ -3,12 +3,14 @@ internal import Glibc
 
 /// Reports signals to this process, instead of their default actions.
 package enum SignalRelay {
-    /// Starts reporting, until the process ends; once per process. An ignored signal stays ignored.
+    /// Starts reporting, until the process ends or ``end(_:)``; once for each signal.
     ///
-    /// - Parameter hear: Called with the signal, and whether the terminal sent it to all processes of the
-    ///   foreground.
+    /// - Parameters:
+    ///   - takesIgnored: Whether a signal is reported that was ignored until then; else it stays ignored.
+    ///   - hear: Called with the signal, and whether the terminal sent it to all processes of the foreground.
     package static func begin(
-        _ signals: [ProcessSignal], hear: @escaping @Sendable (_ signal: ProcessSignal, _ isFromTerminal: Bool) -> Void
+        _ signals: [ProcessSignal], takesIgnored: Bool = false,
+        hear: @escaping @Sendable (_ signal: ProcessSignal, _ isFromTerminal: Bool) -> Void
     ) throws(SystemCallError) {
         let pipe = try Pipe()
         // Never closed: the handler may run until the process ends.
@@ -26,7 +28,12 @@ package enum SignalRelay {
             }
         }
         try SystemCall.negated("sigaction", at: "signals") {
-            clinux_report_signals(signals.map(\.rawValue), Int32(signals.count), end)
+            clinux_report_signals(signals.map(\.rawValue), Int32(signals.count), end, takesIgnored)
         }
+    }
+
+    /// Stops reporting a signal: the next one has its default action.
+    package static func end(_ signal: ProcessSignal) {
+        Glibc.signal(signal.rawValue, SIG_DFL)
     }
 }

@@ -38,7 +38,6 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct { uint8_t *bytes; size_t count; } records[1000];
 static uint64_t end;
-
 struct sb_log {
     char fault[64], password[64];
     int is_interrupted, appends;
@@ -103,6 +102,10 @@ static int32_t append(sb_log *log, uint64_t position, const uint8_t *record, siz
 static int32_t read_log(sb_log *log, uint64_t position, size_t limit, sb_slice *slice, sb_error *error) {
     (void)error;
     int is_later = log->appends > 1;
+    if (has(log, "read-block")) {
+        fputs("The plugin blocks.\n", stderr);
+        for (;;) pause();
+    }
     if (!(is_later && has(log, "read-no-start"))) slice->begin(slice, 0, end - has(log, "read-shorter"));
     if (is_later && has(log, "read-two-starts")) slice->begin(slice, 0, end);
     if (is_later && has(log, "read-part")) slice->snapshot(slice, (const uint8_t *)"", 0);
