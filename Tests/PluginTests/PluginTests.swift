@@ -118,6 +118,16 @@ struct PluginTests {
         #expect(error?.code == .system)
     }
 
+    @Test("An open that does not return ends with its task")
+    func cancelledOpen() async throws {
+        // The function returns after 8 s.
+        let opening = Task { _ = try await log(fault: "open-hang") }
+        opening.cancel()
+        let result = await opening.result
+        let error = #expect(throws: SharedCoreError.self) { try result.get() }
+        #expect(error?.code == .cancelled)
+    }
+
     @Test("A message without an end is cut, and has its code")
     func endlessMessage() async throws {
         let plugin = try #require(try BackendPlugin.load("faulty", from: try await Self.build.value.path))

@@ -56,7 +56,8 @@ final class PluginLog: SharedLog {
 
     private var log: OpaquePointer? { OpaquePointer(bitPattern: handle) }
 
-    /// Opens the log of a group. A plugin that does not return in time keeps its thread.
+    /// Opens the log of a group. Does not wait for the plugin if it does not return in time, or if the task is cancelled; the
+    /// plugin then keeps its thread.
     static func open(
         _ table: PluginTable, _ place: PluginPlace, bounds: Bounds = Bounds()
     ) async throws(SharedCoreError) -> PluginLog {
@@ -80,7 +81,11 @@ final class PluginLog: SharedLog {
             opened.fulfil(.failure(Self.late("open", after: bound, .unavailable, at: table.path)))
         }
         defer { timer.cancel() }
-        return try await opened.value().get()
+        return try await withTaskCancellationHandler {
+            await opened.value()
+        } onCancel: {
+            opened.fulfil(.failure(.cancelled("log")))
+        }.get()
     }
 
     // MARK: - SharedLog

@@ -55,6 +55,7 @@ static int32_t tell(const char *password, sb_error *error) {
 static int32_t open_log(const sb_place *place, sb_log **result, sb_promises *promises, sb_error *error) {
     const char *fault = place->values[0] ? place->values[0] : "";
     if (strcmp(fault, "open-null") == 0) return SB_OK;
+    if (strcmp(fault, "open-hang") == 0) sleep(8);
     if (strcmp(fault, "open-error") == 0) {
         // Without a NUL.
         memset(error->message, 'm', sizeof error->message);
