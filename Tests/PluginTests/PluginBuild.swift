@@ -45,6 +45,18 @@ struct PluginBuild: Sendable {
         self.directory = directory
     }
 
+    /// A directory with a file in place of the faulty plugin that has these bytes, or with a directory of its name.
+    init(with bytes: [UInt8]?) throws {
+        directory = try TemporaryDirectory()
+        try setMode(0o755, of: "")
+        if let bytes {
+            try Data(bytes).write(to: URL(filePath: file(of: "faulty")))
+            try setMode(0o644, of: "libsharedcore-faulty.so")
+        } else {
+            try FileManager.default.createDirectory(atPath: file(of: "faulty"), withIntermediateDirectories: false)
+        }
+    }
+
     private init(copying former: PluginBuild) throws {
         directory = try TemporaryDirectory()
         try setMode(0o755, of: "")
@@ -54,6 +66,9 @@ struct PluginBuild: Sendable {
 
     /// A directory with a copy of the faulty plugin.
     func copy() throws -> PluginBuild { try PluginBuild(copying: self) }
+
+    /// The bytes of the faulty plugin.
+    var bytes: [UInt8] { get throws { Array(try Data(contentsOf: URL(filePath: file(of: "faulty")))) } }
 
     /// Loads the faulty plugin.
     func load() throws -> BackendPlugin { try #require(try BackendPlugin.load("faulty", from: path)) }

@@ -42,13 +42,80 @@ struct PluginTests {
             ("small", .unsupported, "its size is 8"), ("count", .unsupported, "more than 64"),
             ("key", .unsupported, "setting 0"),
             ("default", .unsupported, "setting 1 is secret and has a default"),
-            ("text", .unsupported, "cannot be loaded"), ("nosymbol", .unsupported, "sharedcore_backend"),
+            ("text", .unsupported, "is no shared library"),
+            ("nosymbol", .unsupported, "sharedcore_backend"),
         ])
     func wrongTable(name: String, code: SharedCoreError.Code, reason: String) async throws {
         let build = try await Self.build.value
         let error = #expect(throws: SharedCoreError.self) { try BackendPlugin.load(name, from: build.path) }
         #expect(error?.code == code && error?.description.contains(reason) == true, "\(String(describing: error))")
         #expect(error?.location == "\(build.path)/libsharedcore-\(name).so")
+    }
+
+    @Test("A file that is cut off within a segment is refused before it is mapped, at each length")
+    func cutOff() async throws {
+        let build = try await Self.build.value
+        let bytes = try build.bytes
+        let segments = try #require(Self.loadedByteCount(of: bytes))
+        for count in [0, 1, 3, 16, 63, 64, 100, 120, segments / 4, segments / 2, segments - 4097, segments - 1] {
+            let error = try error(of: Array(bytes.prefix(count)))
+            #expect(error?.code == .unsupported && error?.message.contains("its file is ") == true, "\(count)")
+        }
+        // The table of sections, which follows the segments, is not needed.
+        _ = try PluginBuild(with: Array(bytes.prefix(segments))).load()
+    }
+
+    @Test(
+        "A file that is no shared library of this machine is refused, with the reason",
+        arguments: [
+            ([4: 1], "not one of 64 bits"), ([5: 2], "another order of bytes"), ([16: 2], "no shared library"),
+            ([18: 3, 19: 0], "for another machine"), ([0: 0], "no shared library (ELF)"),
+            ([54: 32], "no table of segments"), ([56: 0, 57: 0], "no table of segments"), ([57: 255], "cut off"),
+            ([39: 255], "cut off"), ([39: 127], "cut off"),
+        ] as [([Int: UInt8], String)])
+    func foreignFile(changes: [Int: UInt8], reason: String) async throws {
+        var bytes = try await Self.build.value.bytes
+        for (place, byte) in changes { bytes[place] = byte }
+        let error = try error(of: bytes)
+        #expect(error?.code == .unsupported && error?.message.contains(reason) == true, "\(error?.message ?? "")")
+    }
+
+    @Test("A segment whose offset or size is too large is refused", arguments: [8, 32], [3..<4, 7..<8, 0..<8])
+    func largeSegment(field: Int, places: Range<Int>) async throws {
+        var bytes = try await Self.build.value.bytes
+        let segment = try #require(Self.loadedSegments(of: bytes).last)
+        for place in places { bytes[segment + field + place] = 255 }
+        let error = try error(of: bytes)
+        #expect(error?.code == .unsupported && error?.message.contains("cut off") == true, "\(error?.message ?? "")")
+    }
+
+    @Test("A directory with the name of a plugin is refused")
+    func directoryAsFile() throws {
+        #expect(try error(of: nil)?.code == .forbidden)
+    }
+
+    /// Returns the error of loading a file with these bytes, or a directory.
+    private func error(of bytes: [UInt8]?) throws -> SharedCoreError? {
+        let directory = try PluginBuild(with: bytes)
+        let error = #expect(throws: SharedCoreError.self) { try directory.load() }
+        #expect(error?.location == "\(directory.path)/libsharedcore-faulty.so")
+        return error
+    }
+
+    /// Returns where the last loaded segment of a library ends in its file.
+    private static func loadedByteCount(of bytes: [UInt8]) -> Int? {
+        loadedSegments(of: bytes).map { number(in: bytes, $0 + 8, 8) + number(in: bytes, $0 + 32, 8) }.max()
+    }
+
+    /// Returns where the headers of the loaded segments are.
+    private static func loadedSegments(of bytes: [UInt8]) -> [Int] {
+        (0..<number(in: bytes, 56, 2)).map { number(in: bytes, 32, 8) + 56 * $0 }.filter {
+            number(in: bytes, $0, 4) == 1
+        }
+    }
+
+    private static func number(in bytes: [UInt8], _ offset: Int, _ count: Int) -> Int {
+        bytes[offset..<(offset + count)].reversed().reduce(0) { $0 << 8 | Int($1) }
     }
 
     @Test("A plugin whose code does not return its table in time is refused, and other plugins are loaded meanwhile")

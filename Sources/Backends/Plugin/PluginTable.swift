@@ -54,6 +54,7 @@ struct PluginTable: Sendable {
     static var isLoading: Bool { loadings.withLock { $0.values.contains { $0.result == nil } } }
 
     private init(loading path: String, named name: String) throws(SharedCoreError) {
+        try PluginFile.check(path)
         let symbol: Symbol
         do throws(SharedCoreError) {
             symbol = try DynamicLibrary(
