@@ -33,11 +33,11 @@ struct PluginBuild: Sendable {
         try await compile(Self.root + "/Examples/Plugins/redis.c", as: "redis", ["-O2", "-lhiredis"])
     }
 
-    /// A directory with a plugin whose constructor does not return, in which no other plugin could be loaded.
-    static func blocking() async throws -> PluginBuild {
+    /// A directory with one plugin, whose constructor does not return (`BLOCKS`) or ends the program (`EXITS`).
+    static func constructor(_ macro: String) async throws -> PluginBuild {
         let build = try PluginBuild(directory: TemporaryDirectory())
         try build.setMode(0o755, of: "")
-        try await build.compile(faulty, as: "blocks", ["-DBLOCKS", "-DNAME=\"blocks\""])
+        try await build.compile(faulty, as: "faulty", ["-D\(macro)"])
         return build
     }
 

@@ -58,8 +58,8 @@ struct PluginProgramTests {
 
     @Test("A library that blocks while it is loaded does not keep the program from ending", .timeLimit(.minutes(2)))
     func blockingLibrary() async throws {
-        let build = try await PluginBuild.blocking()
-        let run = try await run(["--backend", "blocks", "get", "a"], ["SHAREDCORE_PLUGIN_DIRECTORY": build.path])
+        let build = try await PluginBuild.constructor("BLOCKS")
+        let run = try await run(["--backend", "faulty", "get", "a"], ["SHAREDCORE_PLUGIN_DIRECTORY": build.path])
         #expect(run.status == .exited(78) && run.errors.contains("has not returned its table"), "\(run)")
     }
 
@@ -75,6 +75,26 @@ struct PluginProgramTests {
             return program.hasEnded
         }
         #expect(await program.end() == .killed(by: signal.rawValue), "\(program.errorText(upTo: 1 << 14))")
+    }
+
+    @Test(
+        "exit() in a plugin is never the success of a command",
+        arguments: [
+            ("open-exit", ["get", "a"], 69), ("read-exit", ["get", "a"], 69), ("read-exit", ["set", "a", "b"], 69),
+            ("open-exit", ["exclusive", "--", "true"], 125),
+        ] as [(String, [String], Int32)])
+    func exits(fault: String, command: [String], status: Int32) async throws {
+        let run = try await run(["--backend", "faulty"] + command, ["SHAREDCORE_FAULTY_FAULT": fault])
+        #expect(run.status == .exited(status) && run.errors.contains("has called exit()"), "\(run)")
+    }
+
+    @Test("exit() in the constructor of a plugin's library is never the success of a command")
+    func exitingLibrary() async throws {
+        let build = try await PluginBuild.constructor("EXITS")
+        for command in [["--backend", "faulty", "get", "a"], ["backends"]] {
+            let run = try await run(command, ["SHAREDCORE_PLUGIN_DIRECTORY": build.path])
+            #expect(run.status == .exited(69) && run.errors.contains("has called exit()"), "\(run)")
+        }
     }
 
     @Test("The section of a plugin that is there may stand beside another backend")

@@ -180,6 +180,11 @@ struct SharedCoreCommand: AsyncParsableCommand {
 
     /// Runs the command that the arguments name.
     static func carryOut(_ arguments: CommandArguments) async {
+        // `exclusive` passes on the exit status of its command, so it has a separate status for its own failures.
+        let isExclusive = ExclusiveCommand.isNamed(in: arguments.texts)
+        ExitGuard.begin(
+            isExclusive ? ExclusiveStatus.refusal : ExitStatus.unavailable.rawValue,
+            saying: "sharedcore: code of the backend has called exit(); the command may not have done its work\n")
         do {
             var command: any ParsableCommand
             if let alone = await parsedAlone(arguments.texts) {
@@ -194,11 +199,12 @@ struct SharedCoreCommand: AsyncParsableCommand {
                 try command.run()
             }
             if BackendPlugin.isLoading { OwnProcess.end(0) }
+            ExitGuard.end()
         } catch {
             // A command that has run has already reported its failure.
             if let status = error as? ExitCode {
                 if BackendPlugin.isLoading { OwnProcess.end(status.rawValue) }
-                exit(withError: status)
+                end(with: status)
             }
             var refusal = error as? CommandFailure
             let code = exitCode(for: error)
@@ -211,14 +217,14 @@ struct SharedCoreCommand: AsyncParsableCommand {
                         throw .usage(unknown)
                     }
                     try OwnOutput.print(answer)
-                    exit(withError: code)
+                    end(with: code)
                 } catch {
                     refusal = error
                 }
             }
             guard refusal != nil || code == .validationFailure else {
                 StandardError.write(lines: MessageStyle.applied(to: fullMessage(for: error)))
-                exit(withError: code)
+                end(with: code)
             }
             if let message = refusal?.message {
                 StandardError.write("sharedcore: \(message)")
@@ -229,11 +235,14 @@ struct SharedCoreCommand: AsyncParsableCommand {
                     ?? GlobalOptions.suggestion(for: message(for: error), among: arguments.texts)
                 if let remedy { StandardError.write("sharedcore: \(remedy)") }
             }
-            // `exclusive` passes on the exit status of its command, so it has a separate status for its own wrong
-            // usage.
-            let isExclusive = ExclusiveCommand.isNamed(in: arguments.texts)
             let status = (refusal?.status ?? .usage).rawValue
-            exit(withError: ExitCode(isExclusive ? ExclusiveStatus.refusal : status))
+            end(with: ExitCode(isExclusive ? ExclusiveStatus.refusal : status))
         }
+    }
+
+    /// Ends the process with the status of the command.
+    private static func end(with status: ExitCode) -> Never {
+        ExitGuard.end()
+        exit(withError: status)
     }
 }

@@ -33,6 +33,9 @@ __attribute__((constructor)) static void block(void) {
     for (;;) pause();
 }
 #endif
+#ifdef EXITS
+__attribute__((constructor)) static void leave(void) { exit(0); }
+#endif
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -55,6 +58,7 @@ static int32_t tell(const char *password, sb_error *error) {
 static int32_t open_log(const sb_place *place, sb_log **result, sb_promises *promises, sb_error *error) {
     const char *fault = place->values[0] ? place->values[0] : "";
     if (strcmp(fault, "open-null") == 0) return SB_OK;
+    if (strcmp(fault, "open-exit") == 0) exit(0);
     if (strcmp(fault, "open-hang") == 0) sleep(8);
     if (strcmp(fault, "open-error") == 0) {
         // Without a NUL.
@@ -103,6 +107,7 @@ static int32_t append(sb_log *log, uint64_t position, const uint8_t *record, siz
 static int32_t read_log(sb_log *log, uint64_t position, size_t limit, sb_slice *slice, sb_error *error) {
     (void)error;
     int is_later = log->appends > 1;
+    if (has(log, "read-exit")) exit(0);
     if (has(log, "read-block")) {
         fputs("The plugin blocks.\n", stderr);
         for (;;) pause();
