@@ -43,7 +43,7 @@ struct PluginTests {
             ("key", .unsupported, "setting 0"),
             ("default", .unsupported, "setting 1 is secret and has a default"),
             ("text", .unsupported, "is no shared library"),
-            ("nosymbol", .unsupported, "sharedcore_backend"),
+            ("nosymbol", .unsupported, "libsharedcore-nosymbol.so” has no function “sharedcore_backend”"),
         ])
     func wrongTable(name: String, code: SharedCoreError.Code, reason: String) async throws {
         let build = try await Self.build.value

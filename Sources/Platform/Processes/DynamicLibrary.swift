@@ -27,8 +27,9 @@ package struct DynamicLibrary {
     ) throws(SharedCoreError) -> Function {
         guard let address = dlsym(UnsafeMutableRawPointer(bitPattern: handle), symbol) else {
             throw SharedCoreError(
-                .unavailable, "The library has no function \(symbol): its version is another one.", at: name,
-                cause: Self.lastError())
+                .unavailable,
+                "The library “\(name)” has no function “\(symbol)”: it is another version, or does not export it.",
+                at: name, cause: Self.lastError())
         }
         return unsafeBitCast(address, to: type)
     }
