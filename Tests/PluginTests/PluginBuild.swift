@@ -70,6 +70,13 @@ struct PluginBuild: Sendable {
     /// The bytes of the faulty plugin.
     var bytes: [UInt8] { get throws { Array(try Data(contentsOf: URL(filePath: file(of: "faulty")))) } }
 
+    /// Returns the number of waits of the faulty plugin that are blocked.
+    func waitingCount() throws -> Int32 {
+        let library = try DynamicLibrary(named: file(of: "faulty"), remedy: "it was loaded before")
+        let count: @convention(c) () -> Int32 = try library.function("faulty_waiting")
+        return count()
+    }
+
     /// Loads the faulty plugin.
     func load() throws -> BackendPlugin { try #require(try BackendPlugin.load("faulty", from: path)) }
 

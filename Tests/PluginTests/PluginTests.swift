@@ -328,15 +328,17 @@ struct PluginTests {
 
     @Test("The end of a log interrupts its wait, also behind a call that is late")
     func interruptsBehindALateCall() async throws {
+        let directory = try await Self.build.value.copy()
         let log = try await log(
-            fault: "append-hang", bounds: PluginLog.Bounds(call: .milliseconds(200), close: .milliseconds(100)))
+            of: directory, fault: "append-hang",
+            bounds: PluginLog.Bounds(call: .milliseconds(200), close: .milliseconds(100)))
         for position in 0..<3 { #expect(try await log.append([1], at: UInt64(position))) }
         let end = Promise<Void>()
         Task {
             try? await log.wait(after: 100)
             end.open()
         }
-        try await Task.sleep(for: .milliseconds(100))
+        try await eventually("the wait has begun") { try directory.waitingCount() == 1 }
         let late = await #expect(throws: SharedCoreError.self) { try await log.append([1], at: 3) }
         #expect(late?.code == .outcomeUnknown)
         await log.close()
@@ -355,8 +357,11 @@ struct PluginTests {
         try await withTimeout(TestTimeout.usual, "the log closes") { await log.close() }
     }
 
-    private func log(fault: String, bounds: PluginLog.Bounds = .init()) async throws -> PluginLog {
-        let plugin = try await Self.build.value.copy().load()
+    private func log(
+        of directory: PluginBuild? = nil, fault: String, bounds: PluginLog.Bounds = .init()
+    ) async throws -> PluginLog {
+        let build = try await Self.build.value
+        let plugin = try (directory ?? build.copy()).load()
         return try await PluginLog.open(
             plugin.table,
             PluginPlace(

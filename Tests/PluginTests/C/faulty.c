@@ -41,6 +41,16 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct { uint8_t *bytes; size_t count; } records[1000];
 static uint64_t end;
+static int waiting;
+
+// The number of waits that are blocked.
+int faulty_waiting(void) {
+    pthread_mutex_lock(&mutex);
+    int count = waiting;
+    pthread_mutex_unlock(&mutex);
+    return count;
+}
+
 struct sb_log {
     char fault[64], password[64];
     int is_interrupted, appends;
@@ -134,7 +144,9 @@ static int32_t wait_log(sb_log *log, uint64_t position, int64_t timeout, sb_erro
         return SB_OK;
     }
     pthread_mutex_lock(&mutex);
+    waiting++;
     while (end <= position && !log->is_interrupted) pthread_cond_wait(&changed, &mutex);
+    waiting--;
     log->is_interrupted = 0;
     pthread_mutex_unlock(&mutex);
     return SB_OK;
