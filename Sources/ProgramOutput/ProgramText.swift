@@ -40,6 +40,9 @@ package enum ProgramText {
     /// The longest line of a message or of the log, in bytes.
     package static let maximumLineByteCount = 4 << 10
 
+    /// The longest quotation of a text in a message, in bytes.
+    private static let maximumExcerptByteCount = 256
+
     /// Returns a text as one line, in which no character can control a terminal or end a line.
     ///
     /// - Parameter count: The maximum number of bytes. A longer text is cut, and the number of omitted bytes follows.
@@ -54,6 +57,11 @@ package enum ProgramText {
             line += shown
         }
         return line
+    }
+
+    /// Returns a text of the user for a message that quotes it. A long text is cut, and the number of omitted bytes follows.
+    package static func excerpt(_ text: String) -> String {
+        text.utf8.count > maximumExcerptByteCount ? oneLine(text, upTo: maximumExcerptByteCount) : text
     }
 
     /// Returns a text as one line of columns: as ``oneLine(_:upTo:)``, but for the tabs between them.

@@ -38,13 +38,13 @@ extension ConfigurationFailure {
         let suggestion = Spelling.suggestion(for: text, among: setting.choices)
         return ConfigurationFailure(
             at: place,
-            "\(setting.name) is “\(text)”; it must be \(setting.expectation)"
+            "\(setting.name) is “\(ProgramText.excerpt(text))”; it must be \(setting.expectation)"
                 + (suggestion.isEmpty ? "." : suggestion))
     }
 
     /// Returns the failure for an unknown key, with the most similar one.
     package static func unknownKey(_ name: String, at place: String?) -> ConfigurationFailure {
-        ConfigurationFailure(at: place, "unknown key “\(name)”" + suggestion(for: name))
+        ConfigurationFailure(at: place, "unknown key “\(ProgramText.excerpt(name))”" + suggestion(for: name))
     }
 
     /// Returns the failure for an unknown key of a backend that is not bundled, with the most similar one or all.
@@ -56,7 +56,7 @@ extension ConfigurationFailure {
         let nearest = Spelling.nearest(
             to: String(name.dropFirst(section.count)), among: keys.map { String($0.dropFirst(section.count)) })
         let hint = nearest.map { "did you mean “\(section)\($0)”?" } ?? "the backend “\(backend.name)” has \(all)."
-        return ConfigurationFailure(at: place, "unknown key “\(name)”; \(hint)")
+        return ConfigurationFailure(at: place, "unknown key “\(ProgramText.excerpt(name))”; \(hint)")
     }
 
     private static func suggestion(for name: String) -> String {

@@ -214,7 +214,7 @@ package struct Resolution: Sendable {
         }
         throw ConfigurationFailure(
             at: find(Settings.backend.erased)?.origin.description,
-            "backend is “\(name)”; it must be \(Settings.backend.kind.expectation) in \(directory)"
+            "backend is “\(ProgramText.excerpt(name))”; it must be \(Settings.backend.kind.expectation) in \(directory)"
                 + Spelling.suggestion(for: name, among: Settings.backend.kind.choices))
     }
 

@@ -154,6 +154,16 @@ struct WrongConfigurationTests {
     }
 
     @Test(
+        "A message quotes the beginning of a long text, and the number of its other bytes",
+        arguments: [["config", "get"], ["get", "a", "--group"], ["get", "a", "--backend"]])
+    func longText(words: [String]) async throws {
+        let ended = try await HostProgram().run(words + [String(repeating: "x", count: 4000)])
+        #expect(ended.status == 64)
+        #expect(ended.errors.contains("xxx… (3744 bytes more)”") && ended.errors.utf8.count < 1000, "\(ended.errors)")
+        expectOneLine(ended.errors)
+    }
+
+    @Test(
         "The same mistake has status 64 on the command line, and 78 in the environment and in a file",
         arguments: [
             ("backend", "flie"), ("group", "a/b"), ("stateDirectory", "none"), ("durability", "paper"),
