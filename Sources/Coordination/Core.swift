@@ -164,8 +164,8 @@ public struct CoreContext: Sendable {
     /// The role of the participant that the core runs for: Main or Executor.
     public let role: SessionRole
 
-    /// The push for which a host started this process, if it is an Executor; else nil. The core may also run for the
-    /// calls of other participants.
+    /// The push for which a host started this process, if it is an Executor; else nil. The core may also run for other
+    /// participants, which wait for other call-ids.
     ///
     /// Source: contract P13.
     public let push: Push?

@@ -85,8 +85,8 @@ public final class MainParticipant: Sendable {
         }
     }
 
-    /// Returns when this Main has lost the ownership and will not seek it again by itself. This call is the only way
-    /// for an application to learn that its core does not start again.
+    /// Waits until this Main has lost the ownership and will not seek it again by itself, and returns the reason. An
+    /// application that does not use `withMain` learns only by this call that its core does not start again.
     public func waitUntilEnded() async -> MainEndReason {
         await participant.mainEnd()
     }

@@ -72,7 +72,7 @@ public final class KeptSockets: Sendable {
     ///   - name: 1 to 64 letters, digits and `.`, `_`, `-`, `:`. A socket that was kept under the name is released.
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a file that is no socket or a text that is no name,
     ///   ``SharedCoreError/Code/limitExceeded`` when 64 sockets are kept, ``SharedCoreError/Code/unavailable`` when
-    ///   there is no keeper.
+    ///   there is no keeper, ``SharedCoreError/Code/system`` for a descriptor that is not open.
     public func keep(_ descriptor: Int32, as name: String) async throws(SharedCoreError) {
         guard KeeperLimits.isName(name) else {
             throw SharedCoreError(

@@ -1,12 +1,13 @@
 /// Finds a similar word for an unknown one.
 package enum Spelling {
-    /// Returns the candidate that differs least from `word`, if it is similar enough.
+    /// Returns the candidate nearest to `word`; nil if none is similar enough. A candidate may differ in a third of the
+    /// characters of `word`, or in one if that is more. Case does not count.
     package static func nearest(to word: String, among candidates: [String]) -> String? {
         ranked(candidates, near: word, bound: max(1, word.count / 3)).first
     }
 
-    /// Returns the candidates that differ least from `word`, the nearest first: three at most, and none that differs in
-    /// more than half of its characters.
+    /// Returns at most three candidates, the nearest to `word` first. A candidate differs in at most half of the
+    /// characters of `word`, or in one if that is more. Case does not count.
     package static func similar(to word: String, among candidates: [String]) -> [String] {
         Array(ranked(candidates, near: word, bound: max(1, word.count / 2)).prefix(3))
     }

@@ -23,7 +23,8 @@ extension Wormhole {
 
     /// Returns the message in a mailbox; nil if there is none.
     ///
-    /// - Throws: ``WormholeError/Code/undecodable`` when it cannot be read here.
+    /// - Throws: ``WormholeError/Code/undecodable`` when it cannot be read here, or ``WormholeError/Code/store`` for an
+    ///   error of the store.
     public func read<Message>(
         _ id: MailboxID<Message>
     ) async throws(WormholeError) -> MailboxMessage<Message>? {

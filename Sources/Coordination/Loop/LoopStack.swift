@@ -1,7 +1,7 @@
 internal import CoreAPI
 internal import Platform
 
-/// A stack with an event loop, such as a SIP library in C, as ``LoopCore`` drives it.
+/// A stack with an event loop, such as a SIP library in C, that ``LoopCore`` runs as a core.
 ///
 /// ```swift
 /// final class MailStack: LoopStack {
@@ -17,8 +17,10 @@ internal import Platform
 /// ```
 ///
 /// The object is made, called and freed on the loop's thread, so it need not be `Sendable`, and no call comes while
-/// another runs. A call that throws, other than ``rest(in:)``, ends the core as a ``Core/iterate(in:)`` that throws;
-/// ``close()`` follows.
+/// another runs.
+///
+/// If ``start(on:)`` throws, the core's start fails. If another call throws, other than ``rest(in:)``, the core ends
+/// like one whose ``Core/iterate(in:)`` throws. ``close()`` follows in both cases.
 ///
 /// Source: GLib's main loop (prepare, poll, dispatch).
 public protocol LoopStack: AnyObject, SendableMetatype {

@@ -221,7 +221,7 @@ extension Participant {
         let entry: Entry
     }
 
-    /// Returns the call of an id, whether open or ended.
+    /// Returns the call of an id, whether open or ended; nil if there is none.
     ///
     /// Causal: the read of the inbox just before has seen all earlier commits.
     private func findCall(_ callID: CallID) async throws(SharedCoreError) -> FoundCall? {

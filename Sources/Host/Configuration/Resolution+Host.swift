@@ -27,8 +27,8 @@ extension Resolution {
                 clamping: memory / (isResident ? PushQueue.residentPartOfMemory : PushQueue.partOfMemory)))
     }
 
-    /// Returns the program that runs as the core; nil for the core with a Maildir. It finds the group's configuration
-    /// in its environment.
+    /// Returns the program that runs as the core; nil for the core with a Maildir. The program finds the
+    /// group's configuration in its environment.
     func coreProgram() throws(ConfigurationFailure) -> CoreCommand? {
         guard let words = try coreCommand() else { return nil }
         return CoreCommand(

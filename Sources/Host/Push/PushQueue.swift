@@ -95,8 +95,12 @@ struct PushQueue: Sendable {
         }
     }
 
-    /// Throws if the capacity is reached. Concurrent senders may exceed it slightly: the limit only keeps a flood from
-    /// filling the store, and an exact count would make the senders wait for each other.
+    /// Makes space for a push of `byteCount` bytes: removes the oldest given-up pushes if their bytes suffice.
+    ///
+    /// Concurrent senders may exceed the capacity slightly: the limit only keeps a flood from filling the store, and an
+    /// exact count would make the senders wait for each other.
+    ///
+    /// - Throws: ``SharedCoreError/Code/limitExceeded`` if there is still no space.
     func requireRoom(for byteCount: Int) async throws(SharedCoreError) {
         guard capacity != Capacity() else { return }
         let start = clock.now()

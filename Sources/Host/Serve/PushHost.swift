@@ -59,7 +59,8 @@ actor PushHost {
     /// Makes a host that serves nothing yet.
     ///
     /// - Parameters:
-    ///   - show: Shows the user the line of an Executor. Its message is acknowledged after that.
+    ///   - show: Shows the user the first line of an Executor. When it returns, the Executor may acknowledge the
+    ///     message of that line.
     ///   - wakeMain: Called before an Executor is started; returns when no Main rests.
     ///   - tell: Called with each event.
     init(

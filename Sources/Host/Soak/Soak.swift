@@ -40,8 +40,10 @@ final class Soak: Sendable {
     /// The problems, for people.
     var problems: [String] { state.withLock { $0.problems } }
 
-    /// Runs rounds until `isEnough` or a failure. Then one more message makes a core fetch the messages that killed
-    /// cores had stored but not acknowledged.
+    /// Runs rounds until `isEnough` returns true or ``problems`` has an entry.
+    ///
+    /// Without a problem, delivers one more message. It makes a core fetch the messages that killed cores had stored
+    /// but not acknowledged. Then the server's counts must be those of the delivered messages.
     ///
     /// - Parameter progress: Called with the count after each round.
     func run(until isEnough: (SoakCount) -> Bool, progress: (SoakCount) -> Void = { _ in }) async throws {

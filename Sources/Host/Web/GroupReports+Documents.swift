@@ -187,9 +187,9 @@ extension GroupReports {
         }
     }
 
-    /// Returns as many of the first elements as a document may have.
+    /// Returns the JSON of the first elements, at most ``pageCount``.
     ///
-    /// - Parameter byteCount: The most bytes of the list, of which the last element may pass it.
+    /// - Parameter byteCount: The length in bytes at which the list ends. The last element may exceed it.
     static func beginning<Element>(
         of elements: some Sequence<Element>, byteCount limit: Int = listByteCount, json: (Element) -> JSONObject
     ) -> [JSONValue] {

@@ -30,15 +30,15 @@ package final class OpenFile: Sendable {
             path: path)
     }
 
-    /// The ranges of descriptors for files by which other processes notice the end of this one. The order in which they
-    /// are closed matters.
+    /// The descriptor ranges of the files by which other processes detect the end of this one.
     ///
-    /// The kernel closes the files of an ended process from the highest descriptor down, and closing an inotify
-    /// instance takes some 15 ms: lower descriptors, and the pidfd, are reported that much later.
+    /// When a process ends, the kernel closes its files from the highest descriptor down. Closing an inotify instance
+    /// takes about 15 ms, and delays every lower descriptor and the event of the pidfd by that time. So these files get
+    /// descriptors above that of the inotify instance.
     package enum EarlyEnd: Sendable {
         /// Files that wake waiting processes when they are closed.
         case wakeChannel
-        /// The locks that woken processes check then: they are closed first.
+        /// The locks that the woken processes check. They have the highest descriptors, so they are closed first.
         case lock
 
         /// The lowest number that such a file may get.

@@ -2,10 +2,11 @@ package import CoreAPI
 internal import Glibc
 internal import Synchronization
 
-/// A child process that is driven by lines: its input, its output, its signals and its end. It is killed with the last
-/// reference to it, and by the kernel with this process, even while it is stopped.
+/// A child process that is read line by line, and written line by line if it was started with `input: true`.
 ///
-/// Its input and its output are one socket, so that a write to a process that has ended is an error and not a signal.
+/// The child is killed when the last reference to this object is released, and by the kernel when this process ends,
+/// even if the child is suspended (SIGSTOP). With `input: true` its input and output are one socket, so a write to an
+/// ended process is an error and raises no signal.
 ///
 /// ```swift
 /// let child = try ChildProcess("sharedcore-test-peer", [], input: true)

@@ -4,9 +4,11 @@ internal import Mailboxes
 /// The events of one mailbox, for one listener.
 ///
 /// A listener is a position in the order, not a buffer: a slow one costs no memory and delays no sender; it receives
-/// the number of events it missed. Every message and clearing is either an element or counted in a
-/// ``MailboxEvent/lagged(_:)``. It has one consumer at a time, and ends when it is cancelled or the group is closed.
-/// Releasing the last reference cancels it.
+/// the number of events it missed. Every message and clearing that the ``OriginFilter`` admits is either an element or
+/// counted in a ``MailboxEvent/lagged(_:)``. That count includes events of other origins.
+///
+/// The sequence has one consumer at a time, and ends when it is cancelled or the group is closed. Releasing the last
+/// reference cancels it.
 ///
 /// Source: contract M3, M4.
 public final class MailboxEvents<Message: Sendable>: AsyncSequence, Sendable {

@@ -224,8 +224,12 @@
             return try await catchUp(with: answer, until: end)
         }
 
-        /// Brings the replica to the group's revision at an answer of the cluster. The answer begins with the head and
-        /// the count of sessions.
+        /// Waits until the replica reflects the group as of an answer of the cluster. The first two parts of the answer
+        /// are the head and the count of sessions.
+        ///
+        /// - Returns: The revision of the answer.
+        /// - Throws: ``SharedCoreError/Code/unavailable`` if the updates do not arrive by `end`, or within 1 s if that
+        ///   is later.
         @discardableResult
         func catchUp(
             with answer: Etcdserverpb_TxnResponse, until end: ContinuousClock.Instant

@@ -32,8 +32,8 @@ extension LocalGroup {
         }
     }
 
-    /// Returns whether a transaction must wait when the log is long. Only content waits, by the rule for reserved
-    /// space.
+    /// Returns whether a transaction must wait when the log is long. Commits of content and of session entries wait;
+    /// commits of coordination and commits that only remove do not (``RoomClaim/waitsForRoom``).
     func waitsForRoom(_ transaction: Transaction) -> Bool {
         replica.read { $0.claim(of: transaction.operations).waitsForRoom }
     }

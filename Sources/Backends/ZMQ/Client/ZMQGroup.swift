@@ -287,7 +287,7 @@ public struct ZMQGroupOptions: Sendable {
     public var historyByteCount: Int
     /// How long opening waits for a hub; nil waits without limit.
     public var openTimeout: Duration?
-    /// How long a request waits for its answer, through losses of the connection. A commit without an answer is
+    /// How long a request waits for its answer, including reconnections. A commit without an answer is
     /// ``SharedCoreError/Code/outcomeUnknown``.
     public var requestTimeout: Duration
     /// The keys of a connection to a port; other connections use none.

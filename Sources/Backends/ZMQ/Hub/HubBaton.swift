@@ -62,10 +62,12 @@ struct HubBaton {
         }
     }
 
-    /// Returns the bytes of an epoch for the session that owns while they are offered; nil if the hub has none. The
-    /// hub keeps them, so that a later owner can get them too.
+    /// Returns the bytes of the baton of `epoch`; nil if the hub does not keep them.
     ///
-    /// - Throws: ``SharedCoreError/Code/guardFailed`` where the session does not own at `own`, or the baton is not
+    /// Only the session that owns at `own` may fetch them, and only while the group offers that baton. Fetching removes
+    /// nothing, so a later owner can fetch them too.
+    ///
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` if the session does not own at `own`, or the baton is not
     ///   offered.
     mutating func fetch(
         of epoch: Revision, under own: Revision, by session: SessionID, in ownership: Ownership

@@ -11,7 +11,7 @@ package enum HubEndpointState: Hashable, Sendable {
     /// A hub that answers, with its process.
     case serving(ProcessIdentity)
 
-    /// Reads the lock of a socket's path.
+    /// Returns the state of the endpoint at a socket's path, read from its lock.
     ///
     /// - Throws: ``SharedCoreError/Code/forbidden`` where another user may have put the lock there.
     package static func ofSocket(_ path: String) throws(SharedCoreError) -> HubEndpointState {
@@ -25,7 +25,7 @@ package enum HubEndpointState: Hashable, Sendable {
         return record?.state == .onMemory
     }
 
-    /// Reads the lock at a path.
+    /// Returns the state of the endpoint whose lock is at a path.
     static func ofLock(_ path: String) throws(SharedCoreError) -> HubEndpointState {
         var record: HubRecord?
         return try ofLock(path, reading: &record)

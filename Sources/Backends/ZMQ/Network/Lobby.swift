@@ -1,8 +1,9 @@
 internal import CoreAPI
 internal import Platform
 
-/// The connections over a network that have not sent the complete first bytes of a client with a key. The relay sends
-/// each a greeting and waits for these bytes. Such a connection costs one descriptor and some 500 bytes.
+/// The connections over a network that have no place yet. The relay sends each a greeting and waits for the complete
+/// first bytes of a client with a key. A connection with complete first bytes waits here until it is admitted. Each
+/// connection costs one descriptor and some 500 bytes.
 ///
 /// So connections that send nothing cannot exclude clients: a client sends its first bytes within one or two round
 /// trips.

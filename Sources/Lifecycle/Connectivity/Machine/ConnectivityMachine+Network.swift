@@ -60,9 +60,9 @@ extension ConnectivityMachine {
         return step
     }
 
-    /// Handles a lost connection that is detected during a wake: transition T13, after which the rest of the wake's
-    /// time is used as in T15. An application that is awake gets reports of the network, but one that sleeps detects
-    /// its loss only in this way.
+    /// Handles a lost connection that is detected during a wake: by a refresh, by unreadable data or by a report of the
+    /// network. Uses the rest of the wake's time for a new connection, as transition T15 does. If the application
+    /// sleeps, the step is transition T13.
     mutating func connectionGone(_ reason: String) -> Step {
         isRegistered = false
         var step = Step(wake?.number, reason)
