@@ -62,7 +62,7 @@ internal import CoreAPI
 ) -> Int32 {
     boundary(error) { () throws(Failure) in
         let context = try Handles.find(core, as: CoreObject.self).context
-        let maximum = try optionalTime(maximum, "maximum") ?? .zero
+        let maximum = Duration.milliseconds(min(max(maximum, 0), Deadline.maximum))
         try wait { () async throws(SharedCoreError) in
             try await context.enterCriticalSection(maximumDuration: maximum)
         }

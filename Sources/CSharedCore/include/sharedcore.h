@@ -595,7 +595,7 @@ int32_t sc_core_withdraw(sc_core core, const char *call_id, const char *sequence
 /* Puts a sentence about something that the core had to set aside on the timeline. */
 int32_t sc_core_report(sc_core core, const char *problem, sc_error *error);
 /* Enters a section of work that a request for hand-over waits for, `maximum` ms at most and within `handover_maximum_timeout`
-   (contract C3); below 0 is SC_ERR_INVALID_ARGUMENT. SC_ERR_GUARD_FAILED: a request is pending, the core is in a section already, or it is superseded. */
+   (contract C3); below 0 is 0. SC_ERR_GUARD_FAILED: a request is pending, the core is in a section already, or it is superseded. */
 int32_t sc_core_enter_critical_section(sc_core core, int64_t maximum, sc_error *error);
 /* Leaves the section. SC_CORE_STOP comes then if a request waits. */
 int32_t sc_core_leave_critical_section(sc_core core, sc_error *error);
