@@ -313,7 +313,7 @@ int sip_stack_send(sip_stack *stack, uint64_t number, const char *to, const char
 
 // MARK: requests of others
 
-static int message_came(sip_stack *stack, const sip_t *sip) {
+static int message_came(sip_stack *stack, nta_incoming_t *irq, const sip_t *sip) {
     su_home_t home[1] = { SU_HOME_INIT(home) };
     su_home_init(home);
     sip_message message = {
@@ -325,6 +325,8 @@ static int message_came(sip_stack *stack, const sip_t *sip) {
         .body = sip->sip_payload ? sip->sip_payload->pl_data : "",
         .length = sip->sip_payload ? sip->sip_payload->pl_len : 0,
     };
+    const msg_param_t *encodings = sip->sip_content_encoding ? sip->sip_content_encoding->k_items : NULL;
+    if (encodings && *encodings && strcasecmp(*encodings, "identity")) message.encoding = *encodings;
     for (const sip_unknown_t *header = sip->sip_unknown; header; header = header->un_next) {
         if (!header->un_name || !header->un_value) continue;
         if (!strcasecmp(header->un_name, "X-Original-Call-ID")) message.original_call_id = header->un_value;
@@ -332,7 +334,11 @@ static int message_came(sip_stack *stack, const sip_t *sip) {
     }
     int status = message.from && message.to ? stack->callbacks.message(stack->callbacks.user, &message) : 500;
     su_home_deinit(home);
-    return status;
+    if (status != 415) return status;
+    nta_incoming_treply(
+        irq, SIP_415_UNSUPPORTED_MEDIA, SIPTAG_ACCEPT_STR("text/*"), SIPTAG_ACCEPT_ENCODING_STR("identity"), TAG_END());
+    nta_incoming_destroy(irq);
+    return 0;
 }
 
 int request_refused(nta_incoming_t *irq, const sip_t *sip) {
@@ -362,7 +368,7 @@ static int requested(void *argument, nta_leg_t *leg, nta_incoming_t *irq, const 
     sip_stack *stack = argument;
     if (!irq || !sip || request_refused(irq, sip)) return 0;
     switch (sip->sip_request->rq_method) {
-    case sip_method_message: return message_came(stack, sip);
+    case sip_method_message: return message_came(stack, irq, sip);
     case sip_method_invite: return call_invited(stack, irq, sip);
     case sip_method_options: return 200;
     case sip_method_ack: return 0;

@@ -25,12 +25,13 @@
             return lines.map { $0 + "\n" }.joined()
         }
 
-        /// Returns the content for the inbox: nothing to show for a report, and nil for a type that is neither text nor a report.
+        /// Returns the content for the inbox: nothing to show for a report, and nil for a type that is neither text nor a report,
+        /// and for a text that is compressed (RFC 3261, section 8.2.3).
         static func content(of message: sip_message, type: String) -> InboxMessage.Content? {
             let type = type.lowercased()
             // Delivery reports (RFC 5438) and “is typing” (RFC 3994).
             if type == "message/imdn+xml" || type == "application/im-iscomposing+xml" { return .nothingToShow }
-            guard type.hasPrefix("text/") else { return nil }
+            guard type.hasPrefix("text/"), message.encoding == nil else { return nil }
             let bytes = UnsafeRawBufferPointer(start: message.body, count: message.body == nil ? 0 : message.length)
             var content = InboxMessage.Content.text(
                 from: of(message.from), to: of(message.to), text: String(decoding: bytes, as: UTF8.self))

@@ -42,6 +42,7 @@ typedef struct sip_message {
     const char *call_id, *original_call_id, *original_cseq;  // the last two may be NULL
     uint32_t cseq;
     const char *from, *to, *content_type;
+    const char *encoding;  // of the body, such as deflate; NULL for none
     const char *body;
     size_t length;
 } sip_message;

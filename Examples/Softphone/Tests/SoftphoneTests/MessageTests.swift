@@ -116,6 +116,24 @@ extension SoftphoneTests {
         #expect(holder.quit() == 0)
     }
 
+    @Test("A text that is compressed gets 415, and is not shown")
+    func compressedText() throws {
+        let phone = try Phone("packed")
+        let main = try phone.main()
+        try main.says("registered: 1")
+        let far = try FarTelephone(to: phone.user, callID: "none@far")
+        defer { far.close() }
+        let texts = ["packed", "plain"].map { "\($0)-\(phone.user)" }
+        far.message(texts[0], "Content-Encoding: deflate")
+        far.message(texts[1], "Content-Encoding: identity")
+        #expect(until { far.messageAnswers.count == 2 })
+        let answers = texts.map { far.messageAnswers["\($0)@far"] ?? "" }
+        #expect(answers[0].hasPrefix("SIP/2.0 415") && answers[1].hasPrefix("SIP/2.0 200"), "\(answers)")
+        try main.says(": \(texts[1])\n")
+        #expect(!main.output.contains(": \(texts[0])\n"))
+        #expect(main.quit() == 0)
+    }
+
     /// Stores texts in the inbox, as a core of the group does. Their Call-IDs are the texts.
     private func store(_ texts: [String], in phone: Phone) async throws {
         let group = try await FileGroup.open(directory: phone.directory + "/group", as: SessionDescription(role: .tool))
