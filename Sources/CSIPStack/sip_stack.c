@@ -247,6 +247,10 @@ void sip_stack_register(sip_stack *stack, const char *former) {
     register_now(stack, EXCHANGE_REGISTER);
 }
 
+void sip_stack_refresh(sip_stack *stack) {
+    if (!stack->is_stopping) try_again_in(stack, 1);
+}
+
 void sip_stack_unregister(sip_stack *stack) {
     if (stack->is_stopping) return;
     stack->is_stopping = 1;

@@ -25,7 +25,11 @@
             telephone.rests(rest)
         }
 
-        func resume(in context: LoopContext, for wake: Wake) throws { telephone.rests(nil) }
+        /// Ends a rest. A push announces what the registrar has not sent to this contact: it sends it after a REGISTER.
+        func resume(in context: LoopContext, for wake: Wake) throws {
+            telephone.rests(nil)
+            if wake == .push || wake == .call { sip_stack_refresh(stack) }
+        }
     }
 
     /// The rest of a stack: the descriptor that is readable when the stack has work, and the time of its next timer.

@@ -116,6 +116,8 @@ const char *sip_stack_contact(const sip_stack *stack);
 // Registers, and refreshes the registration. `former` has Contact URIs of this instance, one a line, which the same request
 // removes.
 void sip_stack_register(sip_stack *stack, const char *former);
+// Refreshes the registration at the next step, before it is due.
+void sip_stack_refresh(sip_stack *stack);
 // Hangs up all calls and removes the Contact. The callback `stopped` follows.
 void sip_stack_unregister(sip_stack *stack);
 

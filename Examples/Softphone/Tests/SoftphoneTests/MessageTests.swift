@@ -134,6 +134,30 @@ extension SoftphoneTests {
         #expect(main.quit() == 0)
     }
 
+    @Test("C26: a Main that rests registers at once when a push came for a message that the registrar has stored")
+    func pushedAtRest() throws {
+        let phone = try Phone("pushed", lines: ["expires 600"])
+        try Registrar.wake(phone)
+        let holder = try Running(["hold", phone.directory], in: phone.directory, named: "holder")
+        try holder.says("holds")
+        let main = try phone.main()
+        try main.says("registered: 1 of 1")
+        main.type("rest")
+        try main.says("rests\n")
+        try Registrar.forget(phone.user)
+        let sender = try FarEnd("message", to: phone.user, callID: "pushed")
+        #expect(sender.succeeds())
+        let text = ": hello \(sender.callID)\n"
+        #expect(until { main.output.contains(text) || phone.pushed(sender.callID).contains(text) }, "\(main.output)")
+        #expect(main.output.count(of: text) + phone.pushed(sender.callID).count(of: text) == 1)
+        #expect(main.output.count(of: "registered: 1 of 1") == 2, "\(main.output)")
+        #expect(try until { try Registrar.stored(for: phone.user) == 0 })
+        // The Executor shows the message, or has nothing to show because Main has.
+        #expect(until { !phone.pushed(sender.callID).isEmpty })
+        #expect(main.quit() == 0)
+        #expect(holder.quit() == 0)
+    }
+
     /// Stores texts in the inbox, as a core of the group does. Their Call-IDs are the texts.
     private func store(_ texts: [String], in phone: Phone) async throws {
         let group = try await FileGroup.open(directory: phone.directory + "/group", as: SessionDescription(role: .tool))

@@ -36,6 +36,13 @@ enum Registrar {
         try #require(status == 0 && !text.contains("error"), "\(text)")
     }
 
+    /// Removes the contacts of a user, which does not learn of it.
+    static func forget(_ user: String) throws {
+        let (status, text) = try Command.run(
+            "kamcmd", "-s", "unix:\(directory)/ctl", "ul.rm", "location", "\(user)@sc.test")
+        try #require(status == 0 && !text.contains("error"), "\(text)")
+    }
+
     /// The number of messages that are stored for a user.
     static func stored(for user: String) throws -> Int? {
         let query = "select count(*) from silo where username = '\(user)'"
