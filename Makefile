@@ -245,14 +245,17 @@ etcd: dependencies
 	@Scripts/install-dependencies etcd-server iproute2 openssl
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/try-etcd
 
-# The SIP core and Examples/Softphone, with kamailio as the registrar and sipp as the far end, on loopback.
+# The SIP core and Examples/Softphone, with kamailio as the registrar, and sipp, baresip and linphonec as the far ends, on
+# loopback.
+SIP_PACKAGES = libsofia-sip-ua-dev kamailio kamailio-sqlite-modules kamailio-tls-modules sip-tester baresip-core linphone-cli sqlite3 \
+	openssl iproute2 nftables procps
 sip:
-	@Scripts/install-dependencies libsofia-sip-ua-dev kamailio kamailio-sqlite-modules kamailio-tls-modules sip-tester baresip-core sqlite3 openssl iproute2 nftables procps
+	@Scripts/install-dependencies $(SIP_PACKAGES)
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/try-sip
 
 # What a telephone on the SIP core does with a real registrar, a line for each claim: two minutes after the build.
 demo-sip:
-	@Scripts/install-dependencies libsofia-sip-ua-dev kamailio kamailio-sqlite-modules kamailio-tls-modules sip-tester baresip-core sqlite3 openssl iproute2 nftables procps
+	@Scripts/install-dependencies $(SIP_PACKAGES)
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/try-sip --demo
 
 # The page of sharedcore web: requests over real sockets to the real program, the page in chromium with axe-core, measurements.

@@ -134,7 +134,7 @@ final class Baresip {
     }
 
     /// 30 s of a tone: 8,000 samples of 16 bits a second.
-    private static var tone: [UInt8] {
+    static var tone: [UInt8] {
         func little(_ value: Int, _ count: Int) -> [UInt8] {
             (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
         }
