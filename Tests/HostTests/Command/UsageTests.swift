@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import ProgramOutput
+internal import Subprocess
 internal import Testing
 
 @testable internal import SharedCoreHost
