@@ -7,7 +7,7 @@ IS_ROOT = $(filter 0,$(shell id -u))
 SOURCES = Sources Tests Examples Benchmarks/Benchmarks Benchmarks/Sources Benchmarks/Package.swift Package.swift
 
 .PHONY: demo test check test-programs attack attack-brief attack-whole attack-programs optimized simulate check-all at-length docs deb try-deb try-cold-start as-root examples file-systems sanitize nightly build \
-	c-library histories wheel install short-commands check-short-commands function-order demo-picture release bench bench-brief bench-servers bench-python without-zmq etcd sip demo-sip web fuzz api-breakage format lint dependencies clean
+	c-library histories wheel install short-commands check-short-commands function-order demo-picture release bench bench-brief bench-servers bench-python bench-sip without-zmq etcd sip demo-sip web fuzz api-breakage format lint dependencies clean
 
 demo: dependencies
 	$(SWIFT) build -j $(JOBS) --product sharedcore
@@ -257,6 +257,11 @@ sip:
 demo-sip:
 	@Scripts/install-dependencies $(SIP_PACKAGES)
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/try-sip --demo
+
+# The optimized telephone in turns with baresip and linphonec, on an idle machine: about four minutes after the build.
+bench-sip:
+	@Scripts/install-dependencies $(SIP_PACKAGES) python3
+	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/bench-sip
 
 # The page of sharedcore web: requests over real sockets to the real program, the page in chromium with axe-core, measurements.
 web: dependencies
