@@ -43,6 +43,14 @@ static void connection_closed(void *client, void *argument, tport_t *tport, msg_
     if (!stack->is_stopping) try_again_in(stack, 100);
 }
 
+// Returns 1 if the connection had ended without a call of `connection_closed`: the library calls it for no connection that it
+// has begun to shut down itself, as after a request with a wrong Via.
+static int end_lost_connection(sip_stack *stack) {
+    if (!stack->connection || !tport_is_shutdown(stack->connection)) return 0;
+    connection_closed(NULL, stack, stack->connection, NULL, 0);
+    return 1;
+}
+
 static void keep_connection(sip_stack *stack, nta_outgoing_t *request) {
     tport_t *used = nta_outgoing_transport(request);
     if (used && tport_is_connected(used) && used != stack->connection) {
@@ -545,7 +553,10 @@ long sip_stack_step(sip_stack *stack) {
     calls_sweep(stack, 0);
     // 0 is a timer that is due within the millisecond. The steps run it here, instead of in a loop of the caller's.
     long next = 0;
-    for (int turn = 0; turn < 4 && next == 0; turn++) next = su_root_step(stack->root, 0);
+    for (int turn = 0; turn < 4 && next == 0; turn++) {
+        next = su_root_step(stack->root, 0);
+        if (end_lost_connection(stack)) next = 0;  // there is a new timer
+    }
     calls_sweep(stack, 0);
     return next < 0 ? -1 : next > 0 ? next : 1;
 }

@@ -91,11 +91,11 @@ final class FarTelephone: Sendable {
     }
 
     /// Sends a MESSAGE with a Call-ID of its own, and with more headers.
-    func message(_ text: String, _ headers: String...) {
+    func message(_ text: String, branch: String? = nil, _ headers: String...) {
         deliver(
             [
                 "MESSAGE sip:\(user)@sc.test SIP/2.0",
-                "Via: SIP/2.0/UDP 127.0.0.1:\(signalling.port);branch=z9hG4bK\(text)",
+                "Via: SIP/2.0/UDP 127.0.0.1:\(signalling.port);branch=z9hG4bK\(branch ?? text)",
                 "From: <sip:bob@sc.test>;tag=m", "To: <sip:\(user)@sc.test>", "Call-ID: \(text)@far",
                 "CSeq: 1 MESSAGE", "Max-Forwards: 70", "Content-Type: text/plain",
             ] + headers, text)

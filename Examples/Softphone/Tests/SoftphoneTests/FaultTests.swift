@@ -3,6 +3,22 @@ import Testing
 
 /// Faults of the registrar and of the network.
 extension SoftphoneTests {
+    @Test("A request with a wrong Via, after which the library ends the connection, is followed by a registration")
+    func wrongVia() throws {
+        let phone = try Phone("via", lines: ["expires 600"])
+        let main = try phone.main()
+        try main.says("registered: 1")
+        let far = try FarTelephone(to: phone.user, callID: "none@far")
+        defer { far.close() }
+        far.message("wrong-\(phone.user)", branch: "wrong@via")
+        #expect(until { far.messageAnswers.count == 1 })
+        #expect(far.messageAnswers.values.first?.hasPrefix("SIP/2.0 400") == true, "\(far.messageAnswers)")
+        #expect(until { main.output.count(of: "registered: 1 of 1 contacts") == 2 }, "\(main.output)")
+        far.message("right-\(phone.user)")
+        try main.says(": right-\(phone.user)\n")
+        #expect(main.quit() == 0)
+    }
+
     @Test(
         "The registrar is killed and starts anew: one contact, each message is shown once, and a call works",
         arguments: ["udp", "tcp"])
