@@ -68,7 +68,7 @@ struct WrongConfigurationTests {
                 parts: ["c.yaml:1:1", "“hovercraft”", "“sharedcore help settings” lists the keys."]),
             Fault(file: "directory: {path: [a]}", parts: ["c.yaml:1:19", "“directory.path” takes one value"]),
             Fault(file: "directory: a", parts: ["c.yaml:1:1", "“directory”", "did you mean “stateDirectory”?"]),
-            Fault(file: "push: {routes: {a: b}, limits: 1}", parts: ["c.yaml:1:16", "“push.routes” takes one value"]),
+            Fault(file: "push: {routes: {a: b}}", parts: ["c.yaml:1:16", "“push.routes” takes one value"]),
             Fault(file: "handover: soon", parts: ["c.yaml:1:11", "“handover” is a section", "“handover.timeout”"]),
             Fault(file: "executor:\n  budget: never", parts: ["c.yaml:2:11", "executor.budget", "“never”", "250ms"]),
             Fault(file: "executor: {budget: 0s}", parts: ["c.yaml:1:20", "“0s”", "longer than zero"]),

@@ -141,8 +141,8 @@ struct PushSocketTests {
                 #"{"callID":"1@x","paylaod":""}"#,
                 "There is no field “paylaod”; the fields are callID, type, account, payload."
             ),
-            (#"{"callID":"1@x","type":1}"#, "The field “type” must be a text."),
-            (#"{"callID":"1@x","type":null}"#, "The field “type” must be a text."),
+            (#"{"callID":"1@x","type":1}"#, "The field “type” must be a text, not a number."),
+            (#"{"callID":"1@x","type":null}"#, "The field “type” must be a text, not null."),
             (#"{"callID":"1@x","type":"a","\u0074ype":"a"}"#, "The field “type” is given twice."),
             (#"{"type":"call"}"#, "The field “callID” is missing: it has the call-id that the push announces."),
             (
