@@ -60,7 +60,9 @@ struct StatusWatchTests {
             sharedcore application foreground 2>/dev/null
             revision=$(sharedcore --json put later 1 | sed 's/.*"revision":\\([0-9]*\\).*/\\1/')
             until_screen "$((revision + 1))"
-            stty -F /proc/$(cat pid)/fd/1 rows 5 cols 20
+            # One after the other, since stty sets them one by one too: the first frame of 5 rows has 20 columns.
+            stty -F /proc/$(cat pid)/fd/1 cols 20
+            stty -F /proc/$(cat pid)/fd/1 rows 5
             until_screen "more)"
             kill -INT $(cat pid)
             """)
