@@ -70,7 +70,8 @@ struct PluginTests {
         arguments: [
             ([4: 1], "not one of 64 bits"), ([5: 2], "another order of bytes"), ([16: 2], "no shared library"),
             ([18: 3, 19: 0], "for another machine"), ([0: 0], "no shared library (ELF)"),
-            ([54: 32], "no table of segments"), ([56: 0, 57: 0], "no table of segments"), ([57: 255], "cut off"),
+            ([54: 32], "no table of segments"), ([56: 0, 57: 0], "no table of segments"),
+            ([57: 255], "segments, more than 512"),
             ([39: 255], "cut off"), ([39: 127], "cut off"),
         ] as [([Int: UInt8], String)])
     func foreignFile(changes: [Int: UInt8], reason: String) async throws {

@@ -44,6 +44,10 @@ enum PluginFile {
         guard header.number(at: 54, byteCount: 2) == UInt64(Segment.byteCount), count > 0 else {
             return "has no table of segments"
         }
+        // The dynamic linker reads the table onto its stack.
+        guard count <= Segment.mostCount else {
+            return "has \(count) segments, more than \(Segment.mostCount)"
+        }
         let tableByteCount = Int(count) * Segment.byteCount
         guard byteCount >= UInt64(tableByteCount), offset <= byteCount - UInt64(tableByteCount) else {
             return "is cut off after \(byteCount) bytes, before the end of its table of segments"
@@ -81,6 +85,8 @@ enum PluginFile {
 
     private enum Segment {
         static let byteCount = 56
+        /// Far more than a library has.
+        static let mostCount: UInt64 = 512
         /// `PT_LOAD`.
         static let loaded: UInt64 = 1
     }

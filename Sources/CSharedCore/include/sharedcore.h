@@ -308,8 +308,8 @@ int32_t sc_request(
 int32_t sc_request_start(
     sc_group group, const char *name, const char *codec, const uint8_t *bytes, size_t count, int64_t timeout,
     sc_pending_request *request, sc_error *error);
-/* Waits for the outcome for at most `timeout` ms; 0 never waits. Returns SC_NOTHING at that timeout, else what sc_request returns: once,
-   and SC_ENDED after it. The timeout of the request itself goes on. Free the reply with sc_bytes_free. */
+/* Waits for the outcome for at most `timeout` ms; 0 never waits. Returns SC_NOTHING at that timeout, else what sc_request returns: once.
+   After it calls return SC_ENDED, the first ones perhaps SC_NOTHING. The timeout of the request itself goes on. Free the reply with sc_bytes_free. */
 int32_t sc_request_next(sc_pending_request request, int64_t timeout, sc_bytes *reply, sc_error *error);
 int32_t sc_responder_open(
     sc_group group, const char *name, const char *codec, sc_responder *responder, sc_error *error);
